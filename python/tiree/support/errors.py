@@ -1,0 +1,36 @@
+"""Errors of the compiler: what went wrong, where in the user's source, and what to do about it.
+
+Every failure that a user can cause is a `CompileError`; it carries a list of `Diagnostic`s so that one run reports all
+of them. Anything else that escapes a pass is a bug of ours and is reported as an internal error by the tools.
+May assume nothing of the rest of the package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One finding: `location` is `file:line:column` (or `<unknown>`), `message` one line, `hint` what to do."""
+
+    message: str
+    location: str = "<unknown>"
+    hint: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.location}: error: {self.message}"
+        return f"{text}\n  {self.hint}" if self.hint else text
+
+
+class CompileError(Exception):
+    """A program, flag or file that cannot be compiled. `str()` is the whole report, ready to print."""
+
+    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic] | str) -> None:
+        if isinstance(diagnostics, str):
+            diagnostics = Diagnostic(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = (
+            (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        )
+        super().__init__("\n".join(map(str, self.diagnostics)))

@@ -1,0 +1,55 @@
+"""Compile options: one field per fact that a stage may ask for.
+
+The command line, `tiree.compile` and the tests all build a `CompileOptions`; a stage never reads flags or the
+environment. `tools/compile_flags.py` maps flag names to these fields.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """Everything that can change the bytes of an artifact.
+
+    Names follow `iree-compile`: the field of `--iree-llvmcpu-target-cpu` is `llvmcpu_target_cpu`.
+    """
+
+    # Target: the device and its CPU.
+    target_backends: tuple[str, ...] = ("llvm-cpu",)
+    llvmcpu_target_triple: str = ""
+    """Empty: the host's architecture."""
+    llvmcpu_target_cpu: str = "host"
+    llvmcpu_target_cpu_features: str = ""
+    """LLVM feature string such as `+avx2,+fma`, or `host`."""
+    llvmcpu_debug_symbols: bool = True
+    llvmcpu_stack_allocation_limit: int = 32768
+
+    # Input conversion.
+    input_type: str = "auto"
+    demote_f64_to_f32: bool = False
+    demote_i64_to_i32: bool = False
+    promote_f16_to_f32: bool = False
+    promote_bf16_to_f32: bool = False
+
+    # Global optimisation, scheduling.
+    opt_level: str = "O0"
+    strip_assertions: bool = False
+    execution_model: str = "async-internal"
+    hal_memoization: bool = True
+    hal_indirect_command_buffers: bool = True
+    hal_link_executables: bool = True
+    hal_executable_debug_level: int = 2
+    """0 strips kernel names and locations, 3 embeds sources."""
+
+    # Bytecode module.
+    vm_target_index_bits: int = 64
+    vm_target_extension_f32: bool = True
+    vm_target_extension_f64: bool = True
+    vm_emit_polyglot_zip: bool = True
+    vm_strip_source_map: bool = False
+    vm_strip_debug_ops: bool = False
+
+    # What a user typed, recorded in the module's attributes (the output path and the like left out).
+    recorded_flags: tuple[str, ...] = field(default=(), compare=False)
