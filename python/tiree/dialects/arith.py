@@ -1,0 +1,79 @@
+"""`arith.constant` that also holds a `DenseAttr`; everything else of arith is xDSL's own.
+
+xDSL's op accepts its own dense attribute only. This one takes its place in Tiree's context; `constant_of` recognises
+both, so that passes written for plain xDSL keep working on our modules.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.interfaces import HasFolderInterface
+from xdsl.ir import Attribute, OpResult, SSAValue, TypedAttribute
+from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import ConstantLike, Pure
+
+from tiree.dialects.dense import DenseAttr
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation, HasFolderInterface):
+    """A constant scalar (`IntegerAttr`, `FloatAttr`) or tensor/vector (`DenseAttr`)."""
+
+    name = "arith.constant"
+    value: TypedAttribute = prop_def(base(TypedAttribute))
+    result = result_def()
+
+    traits = traits_def(Pure(), ConstantLike())
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        attributes = parser.parse_optional_attr_dict()
+        value = parser.parse_attribute()
+        if not isinstance(value, TypedAttribute):
+            parser.raise_error("arith.constant needs a typed value")
+        op = cls(value)
+        op.attributes.update(attributes)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+
+    def __init__(self, value: TypedAttribute) -> None:
+        super().__init__(result_types=[value.get_type()], properties={"value": value})
+
+    @staticmethod
+    def index(value: int) -> ConstantOp:
+        return ConstantOp(IntegerAttr(value, IndexType()))
+
+    @staticmethod
+    def integer(value: int, type: int | IntegerType) -> ConstantOp:
+        return ConstantOp(IntegerAttr(value, IntegerType(type) if isinstance(type, int) else type))
+
+    def fold(self) -> tuple[Attribute]:
+        return (self.value,)
+
+
+def constant_of(value: SSAValue) -> TypedAttribute | None:
+    """The constant that defines `value` (`IntegerAttr`, `FloatAttr`, `DenseAttr`), or None."""
+    if isinstance(value, OpResult) and value.op.name == "arith.constant":
+        attr = value.op.properties["value"]
+        if isinstance(attr, DenseIntOrFPElementsAttr):
+            return DenseAttr.from_buffer(attr.type, attr.data.data)
+        return attr  # pyright: ignore[reportReturnType]
+    return None
+
+
+def constant_int(value: SSAValue) -> int | None:
+    """The value of an integer or index constant, or None."""
+    attr = constant_of(value)
+    return attr.value.data if isinstance(attr, IntegerAttr) else None
+
+
+def constant_float(value: SSAValue) -> float | None:
+    """The value of a scalar float constant, or None."""
+    attr = constant_of(value)
+    return attr.value.data if isinstance(attr, FloatAttr) else None
