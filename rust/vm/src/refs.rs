@@ -1,0 +1,95 @@
+//! Counted references: what ref registers, lists and arguments hold.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use crate::status::{Result, Status};
+
+/// An object that VM code can refer to.
+pub trait RefObject: Any + Send + Sync {
+    /// The registered name without `!`, such as `hal.buffer`.
+    fn type_name(&self) -> &'static str;
+}
+
+impl fmt::Debug for dyn RefObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "<{}>", self.type_name())
+    }
+}
+
+/// A reference, or null.
+pub type Ref = Option<Arc<dyn RefObject>>;
+
+/// Borrows the object behind `value` as a `T`; INVALID_ARGUMENT when null or of another type.
+pub fn downcast_ref<T: RefObject>(value: &Ref) -> Result<&T> {
+    match value {
+        None => Err(Status::invalid_argument("ref is null")),
+        Some(object) => borrow::<T>(object.as_ref()).ok_or_else(|| mismatch(object.as_ref())),
+    }
+}
+
+/// A new reference to the object behind `value` as a `T`; INVALID_ARGUMENT when null or of another type.
+pub fn downcast<T: RefObject>(value: &Ref) -> Result<Arc<T>> {
+    opt_downcast(value)?.ok_or_else(|| Status::invalid_argument("ref is null"))
+}
+
+/// As [`downcast`], null gives `None`.
+pub fn opt_downcast<T: RefObject>(value: &Ref) -> Result<Option<Arc<T>>> {
+    let Some(object) = value else { return Ok(None) };
+    let any: Arc<dyn Any + Send + Sync> = object.clone();
+    any.downcast::<T>().map(Some).map_err(|_| mismatch(object.as_ref()))
+}
+
+#[inline]
+pub(crate) fn borrow<T: RefObject>(object: &dyn RefObject) -> Option<&T> {
+    (object as &dyn Any).downcast_ref::<T>()
+}
+
+/// Whether both refer to one object (or both are null).
+#[inline]
+pub fn same(a: &Ref, b: &Ref) -> bool {
+    match (a, b) {
+        (None, None) => true,
+        (Some(a), Some(b)) => std::ptr::addr_eq(Arc::as_ptr(a), Arc::as_ptr(b)),
+        _ => false,
+    }
+}
+
+#[cold]
+fn mismatch(object: &dyn RefObject) -> Status {
+    Status::invalid_argument(format!("ref type mismatch; have {}", object.type_name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct A;
+    impl RefObject for A {
+        fn type_name(&self) -> &'static str {
+            "test.a"
+        }
+    }
+    struct B;
+    impl RefObject for B {
+        fn type_name(&self) -> &'static str {
+            "test.b"
+        }
+    }
+
+    #[test]
+    fn downcasts() {
+        let a: Ref = Some(Arc::new(A));
+        assert!(downcast::<A>(&a).is_ok());
+        assert!(downcast_ref::<A>(&a).is_ok());
+        assert_eq!(
+            downcast::<B>(&a).err().map(|e| e.to_string()).as_deref(),
+            Some("INVALID_ARGUMENT; ref type mismatch; have test.a")
+        );
+        assert!(downcast::<A>(&None).is_err());
+        assert!(matches!(opt_downcast::<A>(&None), Ok(None)));
+        assert!(same(&a, &a.clone()));
+        assert!(!same(&a, &None));
+    }
+}
