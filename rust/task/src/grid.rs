@@ -1,0 +1,210 @@
+//! Fork-join grids: tiles of one closure shared out over the caller and the workers.
+//!
+//! A grid's tiles are cut into one contiguous shard per participant, so that successive grids over the same data meet
+//! the same caches. A participant claims from its own shard first and then from the others, a few tiles at a time.
+//!
+//! Lifetime rule that makes the erased closure sound: the closure is only called for claimed tiles, `remaining` is
+//! lowered only after a claimed range returned, and the owner leaves `run` only when `remaining` is zero. A late helper
+//! that still holds the `Arc` finds nothing to claim and touches counters only.
+
+use crate::error::{Error, from_panic};
+use crossbeam_utils::CachePadded;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// Work estimated to be shorter than this is not worth a wake-up.
+pub(crate) const PUBLISH_THRESHOLD: Duration = Duration::from_micros(15);
+/// How long the owner of a grid spins for the last helpers before it parks.
+const OWNER_SPIN: Duration = Duration::from_micros(20);
+const MAX_CLAIM: u64 = 8;
+
+/// The thread that runs a range of tiles, as the closure sees it.
+#[derive(Clone, Copy, Debug)]
+pub struct Participant {
+    /// Index of the worker; a thread from outside the pool has the index `worker_count`.
+    pub index: usize,
+    /// Workers of the executor.
+    pub worker_count: usize,
+    /// Bytes of local memory a tile may ask for (see [`crate::with_local_memory`]).
+    pub local_memory_limit: usize,
+}
+
+struct Shard {
+    next: AtomicU64,
+    end: u64,
+}
+
+/// What helpers need of a grid. The closure behind `data` outlives every call made through it (module head).
+pub(crate) struct GridShared {
+    shards: Box<[CachePadded<Shard>]>,
+    remaining: CachePadded<AtomicU64>,
+    participants: AtomicUsize,
+    max_participants: usize,
+    claim: u64,
+    failed: AtomicBool,
+    owner: Thread,
+    owner_parked: AtomicBool,
+    data: *const (),
+    call: unsafe fn(*const (), &Participant, Range<u64>) -> bool,
+}
+
+// SAFETY: `data` points at a `Body<F, E>` whose closure is Sync and whose error slot is a Mutex; it is only reached
+// through `call` under the lifetime rule of the module head.
+unsafe impl Send for GridShared {}
+// SAFETY: as above.
+unsafe impl Sync for GridShared {}
+
+/// The closure together with the slot for its first error, on the owner's stack.
+pub(crate) struct Body<'a, F, E> {
+    pub(crate) closure: &'a F,
+    pub(crate) error: Mutex<Option<E>>,
+}
+
+impl<F, E> Body<'_, F, E>
+where
+    F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
+    E: Send + From<Error>,
+{
+    /// Runs `tiles`; false (with the error kept) when the closure failed or panicked.
+    pub(crate) fn run(&self, participant: &Participant, tiles: Range<u64>) -> bool {
+        let error = match catch_unwind(AssertUnwindSafe(|| (self.closure)(participant, tiles))) {
+            Ok(Ok(())) => return true,
+            Ok(Err(error)) => error,
+            Err(payload) => E::from(from_panic(payload)),
+        };
+        self.error.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).get_or_insert(error);
+        false
+    }
+
+    pub(crate) fn into_result(self) -> Result<(), E> {
+        match self.error.into_inner().unwrap_or_else(|poisoned| poisoned.into_inner()) {
+            None => Ok(()),
+            Some(error) => Err(error),
+        }
+    }
+
+    /// Calls `run` on the body behind an erased pointer.
+    ///
+    /// # Safety
+    /// `data` must point at a live `Body<F, E>` of exactly these type arguments.
+    unsafe fn run_erased(data: *const (), participant: &Participant, tiles: Range<u64>) -> bool {
+        // SAFETY: the caller promises that `data` is a live Self.
+        let body = unsafe { &*data.cast::<Self>() };
+        body.run(participant, tiles)
+    }
+
+    /// Runs tiles on the calling thread until all are done (None) or what is left looks long enough to share out
+    /// (Some(first tile left)). Also stops, with None, at the first failure.
+    pub(crate) fn run_inline(&self, participant: &Participant, count: u64, may_share: bool) -> Option<u64> {
+        if !may_share {
+            self.run(participant, 0..count);
+            return None;
+        }
+        let start = Instant::now();
+        let (mut done, mut step) = (0, 1);
+        while done < count {
+            let end = count.min(done + step);
+            if !self.run(participant, done..end) {
+                return None;
+            }
+            done = end;
+            let left = count - done;
+            // Estimate: what is left costs as much per tile as what was done.
+            let spent = start.elapsed();
+            if left > 1 && spent.as_nanos() * u128::from(left) > PUBLISH_THRESHOLD.as_nanos() * u128::from(done) {
+                return Some(done);
+            }
+            step = done;
+        }
+        None
+    }
+}
+
+impl GridShared {
+    pub(crate) fn new<F, E>(body: &Body<'_, F, E>, tiles: Range<u64>, max_participants: usize) -> Self
+    where
+        F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
+        E: Send + From<Error>,
+    {
+        let count = tiles.end - tiles.start;
+        let shard_count = (max_participants as u64).min(count).max(1);
+        let bound = |index: u64| tiles.start + (u128::from(count) * u128::from(index) / u128::from(shard_count)) as u64;
+        let shards = (0..shard_count)
+            .map(|index| CachePadded::new(Shard { next: AtomicU64::new(bound(index)), end: bound(index + 1) }))
+            .collect();
+        Self {
+            shards,
+            remaining: CachePadded::new(AtomicU64::new(count)),
+            participants: AtomicUsize::new(0),
+            max_participants,
+            claim: (count / (shard_count * 8)).clamp(1, MAX_CLAIM),
+            failed: AtomicBool::new(false),
+            owner: std::thread::current(),
+            owner_parked: AtomicBool::new(false),
+            data: std::ptr::from_ref(body).cast(),
+            call: Body::<F, E>::run_erased,
+        }
+    }
+
+    /// Takes part until nothing is left to claim. Called by the owner and by helpers.
+    pub(crate) fn participate(&self, participant: &Participant) {
+        if self.participants.fetch_add(1, Ordering::Relaxed) < self.max_participants {
+            let first = participant.index % self.shards.len();
+            for offset in 0..self.shards.len() {
+                self.drain_shard(&self.shards[(first + offset) % self.shards.len()], participant);
+            }
+        }
+        self.participants.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn drain_shard(&self, shard: &Shard, participant: &Participant) {
+        loop {
+            // The load keeps late helpers from pushing the counter up without bound.
+            if shard.next.load(Ordering::Relaxed) >= shard.end {
+                return;
+            }
+            let start = shard.next.fetch_add(self.claim, Ordering::Relaxed);
+            if start >= shard.end {
+                return;
+            }
+            let end = shard.end.min(start + self.claim);
+            // After a failure the rest is only counted down, so that the owner can leave.
+            if !self.failed.load(Ordering::Relaxed) {
+                // SAFETY: tiles start..end are claimed and not yet subtracted from `remaining`, so the owner still
+                // holds the body (module head); `call` and `data` were made together in `new`.
+                let ok = unsafe { (self.call)(self.data, participant, start..end) };
+                if !ok {
+                    self.failed.store(true, Ordering::Relaxed);
+                }
+            }
+            // Release: everything the tiles wrote is visible to the owner, which loads with Acquire. SeqCst pairs with
+            // owner_parked (store parked, load remaining | sub remaining, load parked).
+            if self.remaining.fetch_sub(end - start, Ordering::SeqCst) == end - start
+                && self.owner_parked.load(Ordering::SeqCst)
+            {
+                self.owner.unpark();
+            }
+        }
+    }
+
+    /// Blocks the owner until every tile has been run.
+    pub(crate) fn wait_done(&self) {
+        let start = Instant::now();
+        while self.remaining.load(Ordering::Acquire) != 0 {
+            if start.elapsed() < OWNER_SPIN {
+                for _ in 0..16 {
+                    std::hint::spin_loop();
+                }
+            } else {
+                self.owner_parked.store(true, Ordering::SeqCst);
+                while self.remaining.load(Ordering::SeqCst) != 0 {
+                    std::thread::park();
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! How idle workers sleep and how they are woken: an event count.
+//!
+//! The state is an epoch (bumped under the lock by every wake-up that found a sleeper), a count of sleepers and a count
+//! of searchers (workers that spin over the queues).
+//!
+//! A worker that found nothing:
+//! 1. has been a searcher (`begin_search`); it looks at all queues for the spin time;
+//! 2. `end_search`: searchers -= 1;
+//! 3. `prepare`: sleepers += 1, full fence, reads the epoch;
+//! 4. looks at all queues once more; finds work: `cancel` (sleepers -= 1) and works;
+//! 5. `commit`: under the lock, waits while the epoch is still the one read in 3; then sleepers -= 1.
+//!
+//! A producer:
+//! 1. publishes work in a queue;
+//! 2. `notify(n)`: full fence; reads searchers and sleepers; wakes min(n - searchers, sleepers) by bumping the epoch
+//!    under the lock and signalling that many.
+//!
+//! Why no wake-up is lost: the fences in `prepare` and `notify` are ordered one way or the other. If prepare's comes
+//! first, the producer sees the sleeper and bumps the epoch; the worker read the epoch before that (then commit sees a
+//! change, or is signalled) or after (then it also sees the published work in step 4). If notify's comes first, the
+//! worker sees the published work in step 4. A searcher that the producer relied on does steps 2 to 4 after the
+//! producer's read, so it sees the work as well. A searcher that takes *one* item of two calls `woke_into_work`: when it
+//! was the last searcher it passes the wake-up on.
+
+use crate::sync::{AtomicU32, AtomicUsize, Condvar, Mutex, Ordering, fence};
+
+/// See the module head.
+pub(crate) struct EventCount {
+    epoch: AtomicU32,
+    sleepers: AtomicUsize,
+    searchers: AtomicUsize,
+    lock: Mutex<()>,
+    condvar: Condvar,
+}
+
+impl EventCount {
+    pub(crate) fn new() -> Self {
+        Self {
+            epoch: AtomicU32::new(0),
+            sleepers: AtomicUsize::new(0),
+            searchers: AtomicUsize::new(0),
+            lock: Mutex::new(()),
+            condvar: Condvar::new(),
+        }
+    }
+
+    /// The calling worker starts to spin over the queues.
+    pub(crate) fn begin_search(&self) {
+        self.searchers.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// The calling worker stops spinning. Returns whether it was the last one that did.
+    pub(crate) fn end_search(&self) -> bool {
+        self.searchers.fetch_sub(1, Ordering::SeqCst) == 1
+    }
+
+    /// Announces that the caller is about to sleep; it must look at the queues once more before `commit`.
+    pub(crate) fn prepare(&self) -> u32 {
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        self.epoch.load(Ordering::SeqCst)
+    }
+
+    /// Takes the announcement of `prepare` back.
+    pub(crate) fn cancel(&self) {
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Sleeps until a wake-up that came after `prepare` returned `epoch`.
+    pub(crate) fn commit(&self, epoch: u32) {
+        let mut guard = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        while self.epoch.load(Ordering::SeqCst) == epoch {
+            guard = self.condvar.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
+        }
+        drop(guard);
+        self.sleepers.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    /// Makes sure that `count` published items find a worker. Costs a fence and two loads when nobody sleeps.
+    pub(crate) fn notify(&self, count: usize) {
+        fence(Ordering::SeqCst);
+        let sleepers = self.sleepers.load(Ordering::SeqCst);
+        if sleepers == 0 {
+            return;
+        }
+        let searchers = self.searchers.load(Ordering::SeqCst);
+        let wake = count.saturating_sub(searchers).min(sleepers);
+        if wake > 0 {
+            self.wake(wake);
+        }
+    }
+
+    /// Wakes everybody, whatever they wait for (shutdown).
+    pub(crate) fn notify_all(&self) {
+        fence(Ordering::SeqCst);
+        self.wake(usize::MAX);
+    }
+
+    fn wake(&self, count: usize) {
+        {
+            let _guard = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let epoch = self.epoch.load(Ordering::SeqCst);
+            self.epoch.store(epoch.wrapping_add(1), Ordering::SeqCst);
+        }
+        if count == usize::MAX {
+            self.condvar.notify_all();
+        } else {
+            for _ in 0..count {
+                self.condvar.notify_one();
+            }
+        }
+    }
+}
+
+#[cfg(all(test, loom))]
+mod model {
+    use super::EventCount;
+    use loom::sync::Arc;
+    use loom::sync::atomic::{AtomicUsize, Ordering};
+
+    /// One worker that goes to sleep, one producer that publishes: the item is always taken.
+    #[test]
+    fn no_wake_up_is_lost() {
+        loom::model(|| {
+            let events = Arc::new(EventCount::new());
+            let items = Arc::new(AtomicUsize::new(0));
+            let worker = {
+                let (events, items) = (events.clone(), items.clone());
+                loom::thread::spawn(move || {
+                    events.begin_search();
+                    let mut found = items.load(Ordering::SeqCst) > 0;
+                    events.end_search();
+                    while !found {
+                        let epoch = events.prepare();
+                        if items.load(Ordering::SeqCst) > 0 {
+                            events.cancel();
+                            found = true;
+                        } else {
+                            events.commit(epoch);
+                            found = items.load(Ordering::SeqCst) > 0;
+                        }
+                    }
+                })
+            };
+            items.store(1, Ordering::SeqCst);
+            events.notify(1);
+            worker.join().unwrap();
+        });
+    }
+}
