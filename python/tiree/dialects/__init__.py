@@ -1,0 +1,40 @@
+"""The IR: dialects, their context, and modules as text.
+
+Everything is imported on first use, so that `import tiree.dialects.dense` costs nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
+
+
+def get_context(*, allow_unregistered: bool = False) -> Context:
+    """A context that knows every dialect of Tiree and the ones of xDSL that programs use."""
+    from tiree.dialects.registry import get_context as make
+
+    return make(allow_unregistered=allow_unregistered)
+
+
+def read_module(source: str | bytes | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
+    """The module that `source` holds: MLIR text (`str` with a newline or bytes), or the path of a file.
+
+    Raises `CompileError` with `file:line:column` for text that is not a module, and `OSError` for a missing file.
+    """
+    from tiree.dialects.syntax.reader import read_module as read
+
+    return read(source, ctx, filename)
+
+
+def print_module(
+    module: Operation, generic: bool = True, *, debuginfo: bool = False, elide_larger_than: int | None = None
+) -> str:
+    """`module` as text; `generic` text is what `iree-opt` and every other MLIR tool reads."""
+    from tiree.dialects.syntax.printer import print_module as write
+
+    return write(module, generic, debuginfo=debuginfo, elide_larger_than=elide_larger_than)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, OpResult, SSAValue, TypedAttribute
+from xdsl.ir import Attribute, Dialect, OpResult, SSAValue, TypedAttribute
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -77,3 +77,7 @@ def constant_float(value: SSAValue) -> float | None:
     """The value of a scalar float constant, or None."""
     attr = constant_of(value)
     return attr.value.data if isinstance(attr, FloatAttr) else None
+
+
+ArithConstants = Dialect("arith", [ConstantOp], [])
+"""Registered over xDSL's `arith.constant`."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
+    BuiltinAttribute,
     ComplexType,
     Float16Type,
     Float32Type,
@@ -128,7 +129,7 @@ class DenseDataAttr(Data[DenseData]):
 
 
 @irdl_attr_definition
-class DenseAttr(TypedAttribute):
+class DenseAttr(TypedAttribute, BuiltinAttribute):
     """A constant tensor or vector: MLIR's `dense<...>` and `dense_resource<...>`."""
 
     name = "tiree.dense"
@@ -197,9 +198,14 @@ class DenseAttr(TypedAttribute):
         return np.broadcast_to(flat, self.shape) if self.is_splat else flat.reshape(self.shape)
 
     def print_without_type(self, printer: Printer) -> None:
-        from tiree.support.dense_text import print_dense
+        from tiree.dialects.syntax.dense_text import print_dense
 
         print_dense(printer, self)
+
+    def print_builtin(self, printer: Printer) -> None:
+        self.print_without_type(printer)
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
 
 
 def element_count(type: TensorType | VectorType) -> int:
@@ -244,9 +250,8 @@ def encode_scalar(element_type: Attribute, value: int | float) -> bytes:
         case Float16Type():
             return struct.pack("<e", value)
         case BFloat16Type():
-            bits = struct.unpack("<I", struct.pack("<f", value))[0]
-            if value != value:
-                return struct.pack("<H", (bits >> 16) | 0x40)
-            return struct.pack("<H", ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16) & 0xFFFF)
+            from tiree.dialects.syntax.floats import round_to_bf16
+
+            return struct.pack("<H", round_to_bf16(value))
         case _:
             raise ValueError(f"no scalar encoding for element type {element_type}")

@@ -1,0 +1,1 @@
+"""How modules are read and written as text. Assumes xDSL and `tiree.dialects`; knows no stage."""

@@ -1,0 +1,118 @@
+"""Types and attributes of the `util` dialect; `util.py` re-exports them.
+
+Assumes xDSL only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition, param_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+
+@irdl_attr_definition
+class BufferType(ParametrizedAttribute, TypeAttribute):
+    """Host memory that the program reads: constants before they are uploaded."""
+
+    name = "util.buffer"
+
+
+@irdl_attr_definition
+class ObjectType(ParametrizedAttribute, TypeAttribute):
+    """Any reference object."""
+
+    name = "util.object"
+
+
+@irdl_attr_definition
+class PtrType(ParametrizedAttribute, TypeAttribute):
+    """The address of a global that holds `target`."""
+
+    name = "util.ptr"
+    target: Attribute = param_def()
+
+
+@irdl_attr_definition
+class ListType(ParametrizedAttribute, TypeAttribute):
+    """A growable list of `element_type`."""
+
+    name = "util.list"
+    element_type: Attribute = param_def()
+
+
+@irdl_attr_definition
+class InlineNeverAttr(ParametrizedAttribute):
+    """Inlining policy: keep the function or global as it is."""
+
+    name = "util.inline.never"
+
+
+@irdl_attr_definition
+class InlineAlwaysAttr(ParametrizedAttribute):
+    """Inlining policy: always inline."""
+
+    name = "util.inline.always"
+
+
+@irdl_attr_definition
+class UninitializedAttr(ParametrizedAttribute):
+    """Initial value of a global whose contents do not matter; typed as `#util.uninitialized : tensor<4xf32>`."""
+
+    name = "util.uninitialized"
+    type: Attribute = param_def()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        parser.parse_punctuation(":")
+        return [parser.parse_type()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(" : ")
+        printer.print_attribute(self.type)
+
+
+@irdl_attr_definition
+class CompositeAttr(ParametrizedAttribute):
+    """Constants laid out one after the other: `#util.composite<16xi8, [dense<...> : tensor<4xf32>]>`."""
+
+    name = "util.composite"
+    size: IntegerAttr = param_def()
+    values: ArrayAttr = param_def()
+
+    @staticmethod
+    def of(values: Iterable[Attribute], size: int) -> CompositeAttr:
+        return CompositeAttr(IntegerAttr(size, 64), ArrayAttr(values))
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            size = parser.parse_shape_dimension(allow_dynamic=False)
+            parser.parse_shape_delimiter()
+            parser.parse_type()
+            parser.parse_punctuation(",")
+            values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+        return [IntegerAttr(size, 64), ArrayAttr(values)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        # IREE puts each value on a line of its own; unindented, since the values may be megabytes of hex.
+        printer.print_string(f"<{self.size.value.data}xi8, [\n", indent=0)
+        for index, value in enumerate(self.values):
+            printer.print_string(",\n    " if index else "    ", indent=0)
+            printer.print_attribute(value)
+        printer.print_string("\n]>", indent=0)
+
+
+TYPES_AND_ATTRIBUTES = [
+    BufferType,
+    ObjectType,
+    PtrType,
+    ListType,
+    InlineNeverAttr,
+    InlineAlwaysAttr,
+    UninitializedAttr,
+    CompositeAttr,
+]
