@@ -1,0 +1,78 @@
+"""The instruction table: what is derived from it is fresh, and shipped rows do not change under one version."""
+
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from tiree.vm import isa
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Changing, removing or adding a row changes what bytes mean: bump `version` in isa/instructions.txt, then add its digest
+# here. A digest that was shipped is never edited.
+SHIPPED = {
+    (17, 0): "fbed1b1ada40f0158bc0fd3e31f984265c491fb0cd95cee88dadd67a8fa9701b",
+}
+
+
+@pytest.fixture(scope="module")
+def generate() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("isa_generate", ROOT / "isa" / "generate.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["isa_generate"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def rows_digest(table) -> str:
+    """SHA-256 of what bytes mean to a decoder: opcode, mnemonic, operands, terminator; not of the explanations."""
+    rows = [
+        (row.set, row.opcode, row.mnemonic, row.terminator, tuple((kind, result) for _, kind, result in row.operands))
+        for row in table.rows
+    ]
+    return hashlib.sha256(repr((table.features, table.prefixes, rows)).encode()).hexdigest()
+
+
+def test_derived_files_are_fresh(generate, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["generate.py", "--check"])
+    assert generate.main() == 0, capsys.readouterr().out
+
+
+def test_shipped_rows_are_pinned(generate):
+    table = generate.read_table()
+    assert SHIPPED.get(table.version) == rows_digest(table), "rows changed: bump the version and add its digest"
+
+
+def test_every_row_is_there_once(generate):
+    table = generate.read_table()
+    assert len(table.rows) == 265
+    assert len({(row.set, row.opcode) for row in table.rows}) == 265
+    assert len({row.mnemonic for row in table.rows}) == 265
+    assert all(row.meaning for row in table.rows)
+
+
+def test_python_table_reads_back(generate):
+    table = generate.read_table()
+    assert isa.BYTECODE_VERSION == table.version
+    for row in table.rows:
+        instruction = isa.INSTRUCTIONS[row.mnemonic]
+        prefix = bytes([table.prefixes[row.set]]) if row.set in table.prefixes else b""
+        assert instruction.encoding == prefix + bytes([row.opcode])
+        assert [(o.name, o.kind, o.result) for o in instruction.operands] == list(row.operands)
+        assert instruction.feature == table.features.get(row.set, 0)
+        assert instruction.terminator == row.terminator
+
+
+def test_known_encodings():
+    # Bytes of a module that iree-as-module 3.13 assembled: Block, const.i32 5 -> i1, add.i32 i0 i1 -> i0.
+    code = bytes.fromhex("79 0d05000000 0100 22 0000 0100 0000")
+    assert code[0:1] == isa.INSTRUCTIONS["Block"].encoding
+    assert code[1:2] == isa.INSTRUCTIONS["const.i32"].encoding
+    assert code[8:9] == isa.INSTRUCTIONS["add.i32"].encoding
+    assert isa.INSTRUCTIONS["add.f32"].encoding == b"\xe0\x0a"
+    assert isa.INSTRUCTIONS["cond_br"].kinds == ["i", "pc", "remap", "pc", "remap"]
