@@ -1,0 +1,304 @@
+"""`FunctionBuilder`: emits `vm` operations for one function, with constants and rodata references shared.
+
+May assume that the source function is in SSA form over `cf` blocks. Constants go to the entry block, once each; string and
+data references are loaded once per block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    SymbolRefAttr,
+    TupleType,
+    VectorType,
+    f32,
+    f64,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tiree.dialects import vm
+from tiree.dialects.dense import DenseAttr
+from tiree.support.errors import CompileError, Diagnostic
+from tiree.vm.imports import ImportDecl, import_decl, vm_type
+
+Span = list[tuple[SSAValue, ...]]
+"""The tuples of one variadic argument."""
+
+
+def fail(op: Operation, message: str, hint: str = "") -> CompileError:
+    return CompileError(Diagnostic(message, str(op.location), hint))
+
+
+def convert_type(type: Attribute, op: Operation) -> Attribute:
+    """The register type that holds a host value of `type`."""
+    match type:
+        case IndexType():
+            return i64
+        case IntegerType():
+            width = type.width.data
+            if width <= 32:
+                return i32
+            if width == 64:
+                return i64
+        case vm.RefType() | vm.BufferType() | vm.ListType():
+            return type
+        case _ if type in (f32, f64):
+            return type
+        case _ if type.name == "util.buffer":
+            return vm.BufferType()
+        case _ if type.name == "util.list":
+            return vm.ListType(convert_type(type.parameters[0], op))  # pyright: ignore[reportAttributeAccessIssue]
+        case _ if type.name.startswith("hal."):
+            return vm.RefType(type)
+        case _:
+            pass
+    raise fail(op, f"a value of type {type} cannot live in a host register", "use i32, i64, f32 or f64 scalars")
+
+
+def scalar_suffix(type: Attribute) -> str:
+    """`i32`, `i64`, `f32`, `f64` or `ref`: the suffix of instructions that work on a register of `type`."""
+    if type == i32 or type == i64:
+        return f"i{type.width.data}"  # pyright: ignore[reportAttributeAccessIssue]
+    if type == f32:
+        return "f32"
+    return "f64" if type == f64 else "ref"
+
+
+class ModuleState:
+    """What functions share: rodata by content, and the imports that are used."""
+
+    def __init__(self) -> None:
+        self.rodata: dict[object, vm.RodataOp] = {}
+        self.rodata_names: set[str] = set()
+        self.imports: dict[str, ImportDecl] = {}
+        self.yielding_functions: set[str] = set()
+        self.binaries: dict[tuple[str, str], Operation] = {}
+        """`hal.executable.binary` by the names of executable and variant."""
+
+    def rodata_op(self, value: Attribute, name: str, alignment: int, mime_type: str = "") -> vm.RodataOp:
+        """The rodata of `value`, made on first use; equal values share one."""
+        key = (value, alignment)
+        op = self.rodata.get(key)
+        if op is None:
+            unique, n = name, 0
+            while unique in self.rodata_names:
+                n += 1
+                unique = f"{name}_{n}"
+            self.rodata_names.add(unique)
+            properties: dict[str, Attribute] = {
+                "sym_name": StringAttr(unique),
+                "sym_visibility": StringAttr("private"),
+                "value": value,
+                "alignment": IntegerAttr(alignment, i64),
+            }
+            if mime_type:
+                properties["mime_type"] = StringAttr(mime_type)
+            op = self.rodata[key] = vm.RodataOp(properties=properties)
+        return op
+
+    def use_import(self, name: str) -> ImportDecl:
+        decl = self.imports.get(name)
+        if decl is None:
+            decl = self.imports[name] = import_decl(name)
+        return decl
+
+
+class FunctionBuilder:
+    """Appends to `self.block`; `self.values` maps source values to their registers' values."""
+
+    def __init__(self, state: ModuleState, region: Region) -> None:
+        self.state = state
+        self.region = region
+        self.values: dict[SSAValue, SSAValue] = {}
+        self.blocks: dict[Block, Block] = {}
+        """Blocks of the source to blocks of the function."""
+        self.failures: list[Block] = []
+        """Blocks that only fail; they are placed last."""
+        self.return_block: Block | None = None
+        """Where `util.return` of an inlined initializer goes on."""
+        self.inlined = False
+        self.block = Block()
+        self._constants: dict[tuple[str, object], SSAValue] = {}
+        self._last_constant: Operation | None = None
+        self._rodata_refs: dict[tuple[Block, str], SSAValue] = {}
+
+    # Emission.
+
+    def emit(
+        self, name: str, operands: Sequence[SSAValue], types: Sequence[Attribute] = (), **properties: Attribute
+    ) -> Operation:
+        """Appends `vm.<name>`; a property called `global` or `import` is passed as `global_`, `import_`."""
+        op = vm.value_op(name).create(
+            operands=operands,
+            result_types=types,
+            properties={k.rstrip("_"): v for k, v in properties.items()},
+        )
+        self.block.add_op(op)
+        return op
+
+    def value(self, name: str, operands: Sequence[SSAValue], type: Attribute, **properties: Attribute) -> SSAValue:
+        """Appends an operation with one result and returns the result."""
+        return self.emit(name, operands, [type], **properties).results[0]
+
+    def new_block(self, arg_types: Sequence[Attribute] = ()) -> Block:
+        """A new block, placed directly after the current one."""
+        block = Block(arg_types=arg_types)
+        self.region.insert_block_after(block, self.block)
+        return block
+
+    def start(self, block: Block) -> None:
+        """Places `block` at the end of the function and goes on there."""
+        self.region.add_block(block)
+        self.block = block
+
+    def finish(self) -> None:
+        """Places the failing blocks. The function is complete then."""
+        for block in self.failures:
+            self.region.add_block(block)
+
+    # Constants.
+
+    def constant(self, value: int | float, type: Attribute) -> SSAValue:
+        """A constant of register type i32, i64, f32 or f64; integers wrap to the width."""
+        suffix = scalar_suffix(type)
+        if isinstance(type, IntegerType):
+            width = type.width.data
+            value = int(value) & ((1 << width) - 1)
+            value -= (value >> (width - 1)) << width
+            attr: Attribute = IntegerAttr(value, type)
+            zero = value == 0
+        else:
+            attr = FloatAttr(float(value), type)  # pyright: ignore[reportArgumentType]
+            zero = value == 0 and str(float(value))[0] != "-"
+        key = (suffix, attr)
+        found = self._constants.get(key)
+        if found is None:
+            if zero:
+                op = vm.value_op(f"const.{suffix}.zero").create(result_types=[type])
+            else:
+                op = vm.value_op(f"const.{suffix}").create(result_types=[type], properties={"value": attr})
+            found = self._constants[key] = self._add_to_entry(op)
+        return found
+
+    def i32(self, value: int) -> SSAValue:
+        return self.constant(value, i32)
+
+    def i64(self, value: int) -> SSAValue:
+        return self.constant(value, i64)
+
+    def null(self, type: Attribute) -> SSAValue:
+        """A null reference."""
+        key = ("ref", type)
+        found = self._constants.get(key)
+        if found is None:
+            op = vm.value_op("const.ref.zero").create(result_types=[type])
+            found = self._constants[key] = self._add_to_entry(op)
+        return found
+
+    def _add_to_entry(self, op: Operation) -> SSAValue:
+        entry = self.region.blocks[0]
+        if self._last_constant is not None:
+            entry.insert_op_after(op, self._last_constant)
+        elif entry.first_op is not None:
+            entry.insert_op_before(op, entry.first_op)
+        else:
+            entry.add_op(op)
+        self._last_constant = op
+        return op.results[0]
+
+    def rodata(self, op: vm.RodataOp) -> SSAValue:
+        """A reference to read-only data."""
+        name = op.sym_name.data
+        key = (self.block, name)
+        found = self._rodata_refs.get(key)
+        if found is None:
+            found = self.value("const.ref.rodata", [], vm.BufferType(), rodata=SymbolRefAttr(name))
+            self._rodata_refs[key] = found
+        return found
+
+    def string(self, text: str) -> SSAValue:
+        """A reference to the UTF-8 bytes of `text` in rodata."""
+        stem = "".join(c if c.isalnum() else "_" for c in text[:24])
+        return self.rodata(self.state.rodata_op(StringAttr(text), f"_utf8_{stem}", 1))
+
+    # Values.
+
+    def get(self, value: SSAValue) -> SSAValue:
+        """What `value` of the source became."""
+        return self.values[value]
+
+    def as_type(self, value: SSAValue, type: Attribute) -> SSAValue:
+        """`value` widened or narrowed between i32 and i64; other types must agree already."""
+        if value.type == type or not isinstance(type, IntegerType) or not isinstance(value.type, IntegerType):
+            return value
+        constant = value.owner
+        if isinstance(constant, Operation) and constant.name.startswith("vm.const.i"):
+            attr = constant.properties.get("value")
+            return self.constant(attr.value.data if isinstance(attr, IntegerAttr) else 0, type)
+        return self.value("trunc.i64.i32" if type == i32 else "ext.i32.i64.s", [value], type)
+
+    # Calls of imports.
+
+    def call_import(self, name: str, arguments: Sequence[SSAValue | Span]) -> list[SSAValue]:
+        """Calls a row of the import table; plain arguments are converted between i32 and i64 as the row says.
+
+        A row that may suspend ends the block: emission goes on in a new one.
+        """
+        decl = self.state.use_import(name)
+        operands: list[SSAValue] = []
+        segments: list[int] = []
+        for declared, argument in zip(decl.arguments, arguments, strict=True):
+            types = [vm_type(t) for t in declared.types]
+            if isinstance(argument, list):
+                segments.append(len(argument))
+                operands += [self.as_type(v, t) for group in argument for v, t in zip(group, types, strict=True)]
+            else:
+                segments.append(-1)
+                operands.append(self.as_type(argument, types[0]))
+        results = [vm_type(t) for t in decl.results]
+        properties: dict[str, Attribute] = {"callee": SymbolRefAttr(decl.name)}
+        if decl.is_variadic:
+            properties["segment_sizes"] = segment_attr(segments)
+            properties["segment_types"] = ArrayAttr(segment_types(decl))
+        if "yield" in decl.flags:
+            return self._suspending_call(operands, results, properties)
+        call = self.emit("call.variadic" if decl.is_variadic else "call", operands, results, **properties)
+        return list(call.results)
+
+    def _suspending_call(
+        self, operands: Sequence[SSAValue], results: Sequence[Attribute], properties: dict[str, Attribute]
+    ) -> list[SSAValue]:
+        after = self.new_block(results)
+        self.block.add_op(
+            vm.YieldableCallOp.create(
+                operands=operands,
+                properties={**properties, "result_types": ArrayAttr(results)},
+                successors=[after],
+            )
+        )
+        self.block = after
+        return list(after.args)
+
+
+def segment_attr(sizes: Sequence[int]) -> Attribute:
+    """`dense<[-1, 2]> : vector<2xi16>`: -1 for a plain argument, the count for a span."""
+    data = b"".join(s.to_bytes(2, "little", signed=True) for s in sizes)
+    return DenseAttr.from_buffer(VectorType(i16, [len(sizes)]), data)
+
+
+def segment_types(decl: ImportDecl) -> list[Attribute]:
+    types: list[Attribute] = []
+    for argument in decl.arguments:
+        parts = [vm_type(t) for t in argument.types]
+        types.append(TupleType(parts) if len(parts) > 1 else parts[0])
+    return types

@@ -1,0 +1,204 @@
+"""Pass `tiree-vm-conversion`: a module of `hal`, `util`, `cf` and scalar `arith` becomes one `vm.module`.
+
+In: the `hal` phase (control flow as branches, executables as binaries). Out: `builtin.module` that holds one `vm.module`
+with globals, rodata, functions, imports and exports; all `util.initializer`s run in order in one exported `__init`.
+Unsupported operations are reported together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from tiree.dialects import vm
+from tiree.support.errors import CompileError, Diagnostic
+from tiree.vm import convert_arith, convert_hal, convert_host
+from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, scalar_suffix
+from tiree.vm.imports import import_op
+
+HANDLERS = {**convert_arith.HANDLERS, **convert_hal.HANDLERS, **convert_host.HANDLERS}
+
+_DECLARATIONS = ("util.global", "util.func", "util.initializer", "hal.executable")
+
+
+@dataclass(frozen=True)
+class VMConversion(ModulePass):
+    """See the module docstring."""
+
+    name = "tiree-vm-conversion"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        _check_supported(op)
+        name = op.sym_name.data if op.sym_name is not None else "module"
+        target = _convert_module(op, name)
+        for source in list(op.body.block.ops):
+            source.detach()
+            source.erase(safe_erase=False)
+        op.body.block.add_op(target)
+        op.attributes["vm.toplevel"] = UnitAttr()
+        op.attributes.pop("stream.affinity.default", None)
+
+
+def _check_supported(module: ModuleOp) -> None:
+    """One report of everything that has no conversion."""
+    diagnostics: list[Diagnostic] = []
+    for op in module.body.block.ops:
+        if op.name not in _DECLARATIONS:
+            diagnostics.append(_unsupported(op))
+        elif op.name in ("util.func", "util.initializer"):
+            diagnostics += [_unsupported(o) for block in op.regions[0].blocks for o in block.ops if o.name not in HANDLERS]
+    if diagnostics:
+        raise CompileError(diagnostics)
+
+
+def _unsupported(op: Operation) -> Diagnostic:
+    return Diagnostic(f"'{op.name}' has no lowering to the vm dialect", str(op.location), "this operation runs on no host")
+
+
+def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
+    ops = list(source.body.block.ops)
+    functions = [op for op in ops if op.name == "util.func"]
+    state = ModuleState()
+    state.yielding_functions = _yielding_functions(functions)
+    for op in ops:
+        if op.name == "hal.executable":
+            executable = _symbol(op)
+            for binary in op.regions[0].block.ops:
+                if binary.name == "hal.executable.binary":
+                    state.binaries[executable, _symbol(binary)] = binary
+
+    private = [op for op in functions if _is_private(op)]
+    public = [op for op in functions if not _is_private(op)]
+    converted = [_convert_function(state, op) for op in (*private, *public)]
+    init = _convert_initializers(state, ops)
+    exports: list[Operation] = [_export(op) for op in public]
+    if init is not None:
+        converted.append(init)
+        exports.append(vm.ExportOp("__init", "__init"))
+
+    target = vm.ModuleOp(name)
+    body = target.body.block
+    body.add_ops(_convert_global(op) for op in ops if op.name == "util.global")
+    body.add_ops(state.rodata.values())
+    body.add_ops(import_op(decl) for decl in sorted(state.imports.values(), key=lambda d: d.order))
+    body.add_ops(converted)
+    body.add_ops(exports)
+    body.add_op(vm.ModuleTerminatorOp())
+    return target
+
+
+def _symbol(op: Operation) -> str:
+    name = op.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    return name.data
+
+
+def _is_private(op: Operation) -> bool:
+    visibility = op.properties.get("sym_visibility")
+    return isinstance(visibility, StringAttr) and visibility.data == "private"
+
+
+def _yielding_functions(functions: list[Operation]) -> set[str]:
+    """Functions that wait on fences, themselves or through calls."""
+    yielding: set[str] = set()
+    callers: dict[str, list[str]] = {}
+    for function in functions:
+        for block in function.regions[0].blocks:
+            for op in block.ops:
+                if op.name == "hal.fence.await":
+                    yielding.add(_symbol(function))
+                elif op.name == "util.call":
+                    callee = op.properties["callee"]
+                    assert isinstance(callee, SymbolRefAttr)
+                    callers.setdefault(callee.root_reference.data, []).append(_symbol(function))
+    work = list(yielding)
+    while work:
+        for caller in callers.get(work.pop(), ()):
+            if caller not in yielding:
+                yielding.add(caller)
+                work.append(caller)
+    return yielding
+
+
+def _convert_global(op: Operation) -> Operation:
+    type = op.properties["type"]
+    register_type = convert_type(type, op)
+    suffix = scalar_suffix(register_type)
+    properties: dict[str, Attribute] = {
+        "sym_name": op.properties["sym_name"],
+        "sym_visibility": StringAttr("private"),
+        "type": register_type,
+        "is_mutable": UnitAttr(),
+    }
+    value = op.properties.get("initial_value")
+    if isinstance(value, IntegerAttr):
+        properties["initial_value"] = IntegerAttr(value.value.data, register_type)  # pyright: ignore[reportArgumentType]
+    elif isinstance(value, FloatAttr):
+        properties["initial_value"] = value
+    elif value is not None:
+        raise CompileError(Diagnostic(f"a global cannot start as {value}", str(op.location)))
+    return vm.global_op(suffix).create(properties=properties)
+
+
+def _convert_function(state: ModuleState, op: Operation) -> Operation:
+    signature = op.properties["function_type"]
+    inputs = [convert_type(t, op) for t in signature.inputs.data]  # pyright: ignore[reportAttributeAccessIssue]
+    outputs = [convert_type(t, op) for t in signature.outputs.data]  # pyright: ignore[reportAttributeAccessIssue]
+    region = Region()
+    builder = FunctionBuilder(state, region)
+    _convert_body(builder, op.regions[0], new_entry=False)
+    builder.finish()
+    function = vm.FuncOp(_symbol(op), inputs, outputs, region)
+    reflection = op.attributes.get("iree.reflection")
+    if reflection is not None:
+        function.attributes["iree.reflection"] = reflection
+    return function
+
+
+def _convert_body(b: FunctionBuilder, source: Region, *, new_entry: bool) -> None:
+    """Converts all blocks of `source`; the first continues the current block when `new_entry`."""
+    blocks = list(source.blocks)
+    for block in blocks[1:] if new_entry else blocks:
+        target = Block(arg_types=[convert_type(a.type, block.first_op or block.parent_op()) for a in block.args])  # pyright: ignore[reportArgumentType]
+        b.blocks[block] = target
+        b.values.update(zip(block.args, target.args, strict=True))
+    for i, block in enumerate(blocks):
+        if i or not new_entry:
+            b.start(b.blocks[block])
+        for op in block.ops:
+            HANDLERS[op.name](b, op)
+
+
+def _convert_initializers(state: ModuleState, ops: list[Operation]) -> Operation | None:
+    """All initializers, in order, as one function; None when there are none."""
+    initializers = [op for op in ops if op.name == "util.initializer"]
+    if not initializers:
+        return None
+    region = Region()
+    builder = FunctionBuilder(state, region)
+    builder.start(Block())
+    for op in initializers:
+        single = len(op.regions[0].blocks) == 1
+        after = None if single else Block()
+        builder.return_block = after
+        builder.inlined = single
+        _convert_body(builder, op.regions[0], new_entry=True)
+        if after is not None:
+            builder.start(after)
+    builder.block.add_op(vm.return_op())
+    builder.finish()
+    return vm.FuncOp("__init", [], [], region)
+
+
+def _export(op: Operation) -> Operation:
+    export = vm.ExportOp(_symbol(op), _symbol(op))
+    for key in ("iree.abi.stub", "iree.reflection"):
+        attr = op.attributes.get(key)
+        if attr is not None and (not isinstance(attr, DictionaryAttr) or attr.data):
+            export.attributes[key] = attr
+    return export
