@@ -1,4 +1,4 @@
-"""The `hal` dialect: devices, memory, executables and command buffers, one name space for its four files."""
+"""The `hal` dialect: devices, memory, executables and command buffers, one name space for its five files."""
 
 from __future__ import annotations
 
@@ -12,5 +12,7 @@ from tiree.dialects.hal_executable import *  # noqa: F403
 from tiree.dialects.hal_executable import HAL_EXECUTABLE_OPS
 from tiree.dialects.hal_ops import *  # noqa: F403
 from tiree.dialects.hal_ops import HAL_HOST_OPS
+from tiree.dialects.hal_queue import *  # noqa: F403
+from tiree.dialects.hal_queue import HAL_QUEUE_OPS
 
-HAL = Dialect("hal", [*HAL_HOST_OPS, *HAL_COMMAND_BUFFER_OPS, *HAL_EXECUTABLE_OPS], HAL_ATTRIBUTES)
+HAL = Dialect("hal", [*HAL_HOST_OPS, *HAL_QUEUE_OPS, *HAL_COMMAND_BUFFER_OPS, *HAL_EXECUTABLE_OPS], HAL_ATTRIBUTES)

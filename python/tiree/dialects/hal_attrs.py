@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IntAttr,
+    IntegerAttr,
     IntegerType,
     Signedness,
     StringAttr,
@@ -395,6 +396,11 @@ def element_type_value(type: Attribute) -> int:
             if kind8 is None:
                 raise TypeError(f"type {type} has no HAL element type")
             return kind8 << 24 | 8
+
+
+def no_flags() -> IntegerAttr:
+    """`0 : i64`, the flags of most queue operations."""
+    return IntegerAttr(0, IntegerType(64))
 
 
 HAL_ATTRIBUTES: list[type[Attribute]] = [

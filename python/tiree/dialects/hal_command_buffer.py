@@ -27,8 +27,8 @@ from tiree.dialects.hal_attrs import (
     DeviceType,
     ExecutableType,
     ExecutionStage,
+    no_flags,
 )
-from tiree.dialects.hal_ops import no_flags
 
 ALL_COMPLETED = int(ExecutionStage.DISPATCH | ExecutionStage.TRANSFER | ExecutionStage.COMMAND_RETIRE)
 """Source stages of a barrier that orders everything recorded before it."""
