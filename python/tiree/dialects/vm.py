@@ -227,7 +227,7 @@ class YieldableCallOp(IRDLOperation):
     callee = prop_def(SymbolRefAttr)
     segment_sizes = opt_prop_def(Attribute)
     segment_types = opt_prop_def(Attribute)
-    result_types = prop_def(ArrayAttr)
+    call_result_types = prop_def(ArrayAttr, prop_name="result_types")
     destination = successor_def()
     traits = traits_def(IsTerminator())
 

@@ -1,0 +1,27 @@
+"""The `vm` stage: host code as `hal`, `util`, `cf` and scalar `arith` becomes bytecode and the `.vmfb` around it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+    from tiree.support.options import CompileOptions
+
+
+def vm_passes(options: CompileOptions) -> list[ModulePass]:
+    """From the `hal` phase to the `vm` phase."""
+    from tiree.vm.convert import VMConversion
+    from tiree.vm.ref_lifetimes import RefLifetimes
+
+    del options
+    return [VMConversion(), RefLifetimes()]
+
+
+def emit_archive(module: ModuleOp, options: CompileOptions) -> bytes:
+    """The `.vmfb` of a module of the `vm` phase. Raises `CompileError` when something cannot be encoded."""
+    from tiree.vm.emit import emit_archive as emit
+
+    return emit(module, options)

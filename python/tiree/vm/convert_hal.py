@@ -1,8 +1,8 @@
 """`hal` operations to calls of the runtime's `hal` module.
 
 Most operations hand their operands on in order, with some properties as further arguments: `_RECIPES` says so in one
-line each. A token of a recipe is an operand number, a property name (its integer), `'name` (its text as a string), or a
-literal `=N`.
+line each. A token of a recipe is an operand number (`2?`: 0 when it is absent), a property name (its integer), or
+`'name` (its text as a string).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _RECIPES = {
     "buffer_view.rank": "0",
     "buffer_view.dim": "0 index",
     "command_buffer.finalize": "0",
-    "command_buffer.create": "0 modes command_categories 1 2",
+    "command_buffer.create": "0 modes command_categories 1 2?",
     "command_buffer.execution_barrier": "0 source_stage_mask target_stage_mask flags",
     "command_buffer.end_debug_group": "0",
     "device.allocator": "0",
@@ -118,7 +118,10 @@ def element_type_code(type: Attribute) -> int | None:
 def _recipe(name: str, recipe: list[str], b: FunctionBuilder, op: Operation) -> None:
     arguments: list[SSAValue | Span] = []
     for token in recipe:
-        if token.isdigit():
+        if token[-1] == "?":
+            index = int(token[:-1])
+            arguments.append(b.get(op.operands[index]) if index < len(op.operands) else b.i32(0))
+        elif token.isdigit():
             arguments.append(b.get(op.operands[int(token)]))
         elif token[0] == "'":
             arguments.append(b.string(_text(op, token[1:])))

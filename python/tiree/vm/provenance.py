@@ -1,0 +1,32 @@
+"""What a module says about its making: Tiree's version, the target and the flags."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from tiree.support.options import CompileOptions
+
+
+@cache
+def tiree_version() -> str:
+    """The version of the installed package, `0+unknown` in a source tree that was never installed."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("tiree")
+    except PackageNotFoundError:
+        return "0+unknown"
+
+
+def module_attributes(options: CompileOptions) -> list[tuple[str, str]]:
+    """Key and value of each attribute, in the order in which they are written."""
+    from tiree.support.cpu_target import resolve_cpu_target
+
+    target = resolve_cpu_target(
+        options.llvmcpu_target_triple, options.llvmcpu_target_cpu, options.llvmcpu_target_cpu_features
+    )
+    arch = str(target["target_triple"]).partition("-")[0]
+    pairs = [("tiree.version", tiree_version()), ("tiree.target", f"{arch}-{target['cpu']}")]
+    if options.recorded_flags:
+        pairs.append(("tiree.flags", " ".join(options.recorded_flags)))
+    return pairs

@@ -1,0 +1,137 @@
+"""Pass `tiree-vm-ref-lifetimes`: every reference ends by a move or a `vm.discard.refs`.
+
+The VM wants all reference registers null when a function returns. A reference whose last use takes it over (a call, a
+store, a return, a branch) is moved there, which the encoder marks; one whose last use only looks is discarded behind it;
+one that dies on an edge is discarded where the edge arrives. Blocks that fail need nothing: unwinding releases all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects import vm
+from tiree.vm.liveness import Liveness, analyze, edge_operands
+
+TAKES_OVER = frozenset(
+    f"vm.{name}"
+    for name in ["br", "cond_br", "return", "call", "call.variadic", "call.yieldable", "call.variadic.yieldable", "global.store.ref", "list.set.ref", "cast.any.ref", "assign.ref", "discard.refs"]
+)
+"""Operations whose reference operands may carry the move bit."""
+
+
+@dataclass(frozen=True)
+class RefLifetimes(ModulePass):
+    """See the module docstring."""
+
+    name = "tiree-vm-ref-lifetimes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        for module in op.body.block.ops:
+            if isinstance(module, vm.ModuleOp):
+                for function in module.body.block.ops:
+                    if isinstance(function, vm.FuncOp):
+                        insert_discards(function.body)
+
+
+def is_owned(value: SSAValue) -> bool:
+    """Whether `value` is a reference that has to be released: a null constant has not."""
+    return vm.is_ref(value.type) and not (isinstance(value.owner, Operation) and value.owner.name == "vm.const.ref.zero")
+
+
+def _discard(values: list[SSAValue]) -> Operation:
+    return vm.value_op("discard.refs").create(operands=values)
+
+
+def insert_discards(region: Region) -> None:
+    """Inserts the discards of one function."""
+    liveness = analyze(region)
+    predecessors: dict[Block, int] = {}
+    for block in region.blocks:
+        assert block.last_op is not None
+        for successor in block.last_op.successors:
+            predecessors[successor] = predecessors.get(successor, 0) + 1
+    for block in list(region.blocks):
+        assert block.last_op is not None
+        if block.last_op.name == "vm.fail":
+            continue
+        at_end = _discard_within(block, liveness)
+        _discard_on_edges(region, block, at_end, liveness, predecessors)
+
+
+def _discard_within(block: Block, liveness: Liveness) -> list[SSAValue]:
+    """Discards what dies inside `block`; returns the references that are alive at its terminator."""
+    live_out = liveness.live_out[block]
+    terminator = block.last_op
+    last_use: dict[SSAValue, Operation | None] = {}
+    for value in (*liveness.live_in[block], *block.args):
+        if is_owned(value):
+            last_use[value] = None
+    for op in block.ops:
+        for value in op.operands:
+            if value in last_use:
+                last_use[value] = op
+        for result in op.results:
+            if is_owned(result):
+                last_use[result] = None
+    dying: dict[Operation | None, list[SSAValue]] = {}
+    alive: list[SSAValue] = []
+    for value, op in last_use.items():
+        if value in live_out or op is terminator:
+            alive.append(value)
+        elif op is None:
+            owner = value.owner
+            dying.setdefault(owner if isinstance(owner, Operation) else None, []).append(value)
+        elif op.name not in TAKES_OVER:
+            dying.setdefault(op, []).append(value)
+    for op, values in dying.items():
+        if op is not None:
+            block.insert_op_after(_discard(values), op)
+        else:
+            assert block.first_op is not None
+            block.insert_op_before(_discard(values), block.first_op)
+    return alive
+
+
+def _discard_on_edges(
+    region: Region, block: Block, alive: list[SSAValue], liveness: Liveness, predecessors: dict[Block, int]
+) -> None:
+    """Discards what is alive at the end of `block` and neither passed along an edge nor used behind it."""
+    terminator = block.last_op
+    assert terminator is not None
+    taken = set(terminator.operands) if terminator.name.endswith("yieldable") else set()
+    edges = edge_operands(block)
+    for i, (successor, passed) in enumerate(zip(terminator.successors, edges, strict=True)):
+        assert successor.last_op is not None
+        dead = [v for v in alive if v not in liveness.live_in[successor] and v not in passed and v not in taken]
+        if not dead or (successor.last_op.name == "vm.fail" and not successor.args):
+            continue
+        if predecessors[successor] == 1:
+            assert successor.first_op is not None
+            successor.insert_op_before(_discard(dead), successor.first_op)
+        else:
+            _split_edge(region, block, i, dead, passed)
+
+
+def _split_edge(region: Region, block: Block, index: int, dead: list[SSAValue], passed: list[SSAValue]) -> None:
+    """Puts a block that discards `dead` on the edge to successor `index`."""
+    terminator = block.last_op
+    assert terminator is not None
+    target = terminator.successors[index]
+    middle = Block([_discard(dead), vm.BranchOp(target, passed)])
+    region.insert_block_after(middle, block)
+    if isinstance(terminator, vm.CondBranchOp):
+        edges = [(s, list(o)) for s, o in zip(terminator.successors, edge_operands(block), strict=True)]
+        edges[index] = (middle, [])
+        (true, true_values), (false, false_values) = edges
+        replacement: Operation = vm.CondBranchOp(terminator.condition[0], true, true_values, false, false_values)
+    else:
+        replacement = vm.BranchOp(middle)
+    terminator.detach()
+    terminator.erase()
+    block.add_op(replacement)
