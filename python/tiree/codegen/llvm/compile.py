@@ -1,0 +1,109 @@
+"""LLVM IR text -> object bytes, through llvmlite.
+
+A vector kernel needs no mid-level passes (the emitter writes SSA already optimised); a module with plain scalar loops
+gets LLVM's O2 pipeline with its vectoriser. Every compile has its own LLVM context, so compiles run side by side.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from tiree.support.errors import CompileError
+
+if TYPE_CHECKING:
+    from tiree.support.cpu_target import TargetDescription
+
+_lock = threading.Lock()
+_ready = False
+
+
+@dataclass(frozen=True)
+class CompiledObject:
+    """An object file, and the texts it came from where they were asked for."""
+
+    object: bytes
+    ir: str
+    optimised_ir: str = ""
+    assembly: str = ""
+
+
+def binding() -> Any:
+    """llvmlite's binding module with every target registered."""
+    global _ready
+    import llvmlite.binding as llvm
+
+    with _lock:
+        if not _ready:
+            llvm.initialize_all_targets()
+            llvm.initialize_all_asmprinters()
+            _ready = True
+    return llvm
+
+
+def _unlocked(llvm: Any, name: str) -> Any:
+    """A C function of llvmlite without its process-wide lock.
+
+    llvmlite serialises every call. Code generation of separate contexts is independent in LLVM, and it is where the
+    time goes, so it runs outside the lock.
+    """
+    function = getattr(llvm.ffi.lib, name)
+    return getattr(function, "_cfn", function)
+
+
+def _emit(llvm: Any, machine: Any, module: Any, object: bool) -> bytes:
+    from ctypes import string_at
+
+    emit = _unlocked(llvm, "LLVMPY_TargetMachineEmitToMemory")
+    with llvm.ffi.OutputString() as error:
+        buffer = emit(machine, module, int(object), error)
+        if not buffer:
+            raise CompileError(f"LLVM could not generate code: {error}")
+    lib = llvm.ffi.lib
+    try:
+        return string_at(lib.LLVMPY_GetBufferStart(buffer), lib.LLVMPY_GetBufferSize(buffer))
+    finally:
+        lib.LLVMPY_DisposeMemoryBuffer(buffer)
+
+
+def create_machine(target: TargetDescription, opt: int = 2) -> Any:
+    """A target machine. Raises `CompileError` when LLVM has no such target."""
+    llvm = binding()
+    try:
+        llvm_target = llvm.Target.from_triple(target.triple)
+    except RuntimeError as error:
+        raise CompileError(f"LLVM has no target for triple '{target.triple}': {error}") from error
+    return llvm_target.create_target_machine(
+        cpu=target.cpu,
+        features=target.features,
+        opt=opt,
+        reloc="pic",
+        codemodel="small",
+        abiname=target.abi,
+    )
+
+
+def _run_passes(llvm: Any, module: Any, machine: Any) -> None:
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = True
+    options.slp_vectorization = True
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
+
+
+def compile_ir(
+    text: str, target: TargetDescription, optimise: bool = False, keep_assembly: bool = False
+) -> CompiledObject:
+    """Compiles a module. `optimise` runs the mid-level pipeline. Invalid IR is a bug of ours: RuntimeError."""
+    llvm = binding()
+    context = llvm.create_context()
+    module = llvm.parse_assembly(text, context)
+    module.verify()
+    machine = create_machine(target)
+    optimised = ""
+    if optimise:
+        _run_passes(llvm, module, machine)
+        optimised = str(module)
+    assembly = _emit(llvm, machine, module, object=False).decode() if keep_assembly else ""
+    return CompiledObject(_emit(llvm, machine, module, object=True), text, optimised, assembly)

@@ -1,0 +1,209 @@
+"""All kernels of one executable and its library table, as the text of one LLVM module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from xdsl.dialects.builtin import IntegerAttr, MemRefType
+from xdsl.ir import Operation
+
+from tiree.codegen.llvm.emitter import Emitter, Handler
+from tiree.codegen.llvm.handlers import all_handlers
+from tiree.codegen.llvm.interface import READ_ONLY, StateLayout, _state_load
+from tiree.codegen.llvm.library import KernelInfo, library_ir, quote_symbol
+from tiree.codegen.llvm.memref import element_type
+from tiree.dialects.dense import DenseAttr
+from tiree.support.errors import CompileError, Diagnostic
+
+if TYPE_CHECKING:
+    from tiree.support.cpu_target import TargetDescription
+
+_NODES = ("!0 = !{}", "!1 = !{i32 1}", "!2 = !{i64 16}")
+"""Metadata used by number: empty node, nontemporal hint, alignment of bindings."""
+
+MAX_CONSTANTS = 64
+MAX_BINDINGS = 64
+
+
+@dataclass
+class ModuleEmitter:
+    """Collects the functions, constants and metadata of one LLVM module."""
+
+    target: TargetDescription
+    name: str
+    stack_limit: int = 32768
+    handlers: dict[str, Handler] = field(default_factory=all_handlers)
+    functions: list[str] = field(default_factory=list)
+    kernels: list[KernelInfo] = field(default_factory=list)
+    tables: dict[str, Operation] = field(default_factory=dict)
+    """`memref.global` ops by name."""
+    globals: dict[str, str] = field(default_factory=dict)
+    """Text of the constants in use, by symbol."""
+    helpers: dict[str, str] = field(default_factory=dict)
+    """Text of the math helper functions in use, by name."""
+    metadata: list[str] = field(default_factory=lambda: list(_NODES))
+    has_loops: bool = False
+    _aliases: dict[int, str] = field(default_factory=dict)
+    _written: set[int] = field(default_factory=set)
+    _constants: set[int] = field(default_factory=set)
+
+    # --- facts that handlers ask for or leave behind --------------------------------------------------------------
+
+    def node(self, text: str) -> str:
+        """A new metadata node; returns its reference."""
+        self.metadata.append(f"!{len(self.metadata)} = {text}")
+        return f"!{len(self.metadata) - 1}"
+
+    def alias_metadata(self, e: Emitter, binding: int, readonly: bool) -> str:
+        """Metadata of accesses to a binding. Whether it is written was decided by `_prepare_aliases`."""
+        if readonly and binding in self._written:
+            raise e.error(f"binding {binding} is read-only here and written elsewhere in the kernel", "")
+        return self._aliases.get(binding, "")
+
+    def note_constant(self, e: Emitter, ordinal: int) -> None:
+        if ordinal >= MAX_CONSTANTS:
+            raise e.error(f"dispatch constant {ordinal} is beyond the limit of {MAX_CONSTANTS}", "")
+        self._constants.add(ordinal)
+
+    def workgroup_memory(self, e: Emitter, offset: int) -> str:
+        """A pointer into the worker's scratch block."""
+        base = _state_load(e, "%workgroup", StateLayout(e.target.pointer_bytes).local_memory, "ptr")
+        return e.entry(f"getelementptr inbounds i8, ptr {base}, i64 {offset}") if offset else base
+
+    def use_global(self, e: Emitter, name: str) -> str:
+        """The symbol of a table, whose data is added to the module on first use."""
+        symbol = f"@{quote_symbol('.table.' + name)}"
+        if symbol not in self.globals:
+            op = self.tables.get(name)
+            if op is None:
+                raise e.error(f"there is no memref.global @{name} in this executable", "")
+            self.globals[symbol] = _table_text(e, symbol, op)
+        return symbol
+
+    def use_helper(self, name: str, text: str) -> str:
+        """The symbol of a helper function, defined on first use."""
+        self.helpers.setdefault(name, text)
+        return f"@{name}"
+
+    def use_constant_data(self, name: str, text: str) -> str:
+        """The symbol of a constant of ours (`text` is its LLVM type and value), defined on first use."""
+        symbol = f"@{name}"
+        self.globals.setdefault(symbol, f"{symbol} = internal unnamed_addr constant {text}")
+        return symbol
+
+    # --- kernels --------------------------------------------------------------------------------------------------
+
+    def add_module(self, ops: Iterable[Operation]) -> None:
+        """Registers the tables of an inner module."""
+        for op in ops:
+            if op.name == "memref.global":
+                self.tables[op.properties["sym_name"].data] = op  # pyright: ignore[reportAttributeAccessIssue]
+
+    def add_kernel(self, func: Operation, constants: int | None = None, bindings: int | None = None) -> None:
+        """Lowers one `func.func` in kernel form. Counts are those of the export's layout; without it, those in use."""
+        name = func.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+        e = Emitter(self, name)
+        e.operation = func
+        region = func.regions[0]
+        if len(region.blocks) != 1:
+            raise e.error(f"has {len(region.blocks)} blocks", "kernels use scf for control flow")
+        self._constants = set()
+        seen = self._prepare_aliases(func)
+        terminator = e.run_block(region.block)
+        if terminator.name != "func.return" or terminator.operands:
+            raise e.error("ends the kernel", "a kernel ends with func.return without operands")
+        e.do("ret i32 0")
+        symbol = quote_symbol(name)
+        head = (
+            f"define internal i32 @{symbol}(ptr noalias nonnull readonly align 8 %environment, "
+            "ptr noalias nonnull readonly align 8 %dispatch, ptr noalias nonnull readonly align 8 %workgroup) #0 {"
+        )
+        self.functions.append("\n".join([head, "entry:", *e.entry_lines, *e.lines, "}"]))
+        used_constants = max(self._constants, default=-1) + 1
+        used_bindings = max(seen, default=-1) + 1
+        self.kernels.append(
+            KernelInfo(
+                name=name,
+                constants=used_constants if constants is None else constants,
+                bindings=used_bindings if bindings is None else bindings,
+                local_memory_pages=-(-e.workgroup_bytes // 4096),
+            )
+        )
+
+    def _prepare_aliases(self, func: Operation) -> list[int]:
+        """Gives every binding an alias scope; accesses to two bindings alias only where both are read-only.
+
+        Bindings of one dispatch that share memory are either all read or are one binding: the schedule never gives a
+        dispatch two names for bytes that it writes.
+        """
+        readonly: dict[int, bool] = {}
+        for op in func.walk():
+            if op.name == "hal.interface.binding.subspan":
+                number = op.properties["binding"].value.data  # pyright: ignore[reportAttributeAccessIssue]
+                flags = op.properties.get("descriptor_flags")
+                reads = isinstance(flags, IntegerAttr) and bool(flags.value.data & READ_ONLY)
+                readonly[number] = readonly.get(number, True) and reads
+        self._aliases = {}
+        self._written = {number for number, reads in readonly.items() if not reads}
+        if len(readonly) > 1 and self._written:
+            domain = self.node("distinct !{}")
+            scopes = {
+                number: self.node(f"distinct !{{!{len(self.metadata)}, {domain}}}") for number in sorted(readonly)
+            }
+            for number in scopes:
+                others = [scopes[o] for o in scopes if o != number and (o in self._written or number in self._written)]
+                if others:
+                    mine, rest = self.node(f"!{{{scopes[number]}}}"), self.node(f"!{{{', '.join(others)}}}")
+                    self._aliases[number] = f", !alias.scope {mine}, !noalias {rest}"
+        return sorted(readonly)
+
+    # --- the text -------------------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The whole module."""
+        for kernel in self.kernels:
+            if kernel.constants > MAX_CONSTANTS or kernel.bindings > MAX_BINDINGS:
+                raise CompileError(
+                    Diagnostic(
+                        f"kernel @{kernel.name} takes {kernel.constants} constants and {kernel.bindings} bindings; "
+                        f"an executable function has at most {MAX_CONSTANTS} and {MAX_BINDINGS}",
+                        hint="pass less per dispatch: fuse fewer operands",
+                    )
+                )
+        target = self.target
+        attributes = ['"no-builtins"', "nounwind"]
+        if target.cpu:
+            attributes.append(f'"target-cpu"="{target.cpu}"')
+        if target.features:
+            attributes.append(f'"target-features"="{target.features}"')
+        parts = [
+            f'target datalayout = "{target.data_layout}"\ntarget triple = "{target.triple}"',
+            *self.globals.values(),
+            *self.functions,
+            *self.helpers.values(),
+            library_ir(self.name, self.kernels),
+            f"attributes #0 = {{ {' '.join(attributes)} }}",
+            "\n".join(self.metadata),
+        ]
+        return "\n\n".join(parts) + "\n"
+
+
+def _table_text(e: Emitter, symbol: str, op: Operation) -> str:
+    """The definition of a table: its bytes, whatever the element type."""
+    type, value = op.properties["type"], op.properties["initial_value"]
+    assert isinstance(type, MemRefType)
+    if not isinstance(value, DenseAttr):
+        raise e.error("reads a memref.global without constant data", "kernel tables are constants")
+    count = 1
+    for size in type.get_shape():
+        count *= size
+    data = bytes(value.buffer)
+    if value.is_splat:
+        data *= count
+    size = count * element_type(type).bytes
+    if len(data) != size:
+        raise e.error(f"table has {len(data)} bytes, its type {type} needs {size}", "")
+    text = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in data)
+    return f'{symbol} = internal unnamed_addr constant [{size} x i8] c"{text}", align 64'
