@@ -1,8 +1,9 @@
 """The `vm` dialect: the host program just before it becomes bytecode.
 
-Types are `i32`, `i64`, `f32`, `f64`, `!vm.buffer`, `!vm.list<T>` and `!vm.ref<T>`. Operations carry IREE's generic names
-and properties. Value operations (arithmetic, comparisons, casts, buffer and list access...) all have one shape, any
-operands to any results, and differ by name only: `value_op("add.i32")` is the class of `vm.add.i32`, made on first use.
+Types are `i32`, `i64`, `f32`, `f64`, `!vm.buffer`, `!vm.list<T>` and `!vm.ref<T>`. Operations carry IREE's generic
+names and properties. Value operations (arithmetic, comparisons, casts, buffer and list access...) all have one shape,
+any operands to any results, and differ by name only: `value_op("add.i32")` is the class of `vm.add.i32`, made on first
+use.
 """
 
 from __future__ import annotations

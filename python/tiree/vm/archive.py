@@ -1,7 +1,7 @@
 """A `vm.module` as a `.vmfb`: FlatBuffer, external segments, optional ZIP dress.
 
-The schema and layout are IREE's (bytecode module 17.0). Big rodata is handed on as buffers: `write_archive` yields pieces
-in file order and copies none of them. Segments below 4096 bytes are embedded in the FlatBuffer, larger ones follow it.
+The schema and layout are IREE's (bytecode module 17.0). Big rodata is handed on as buffers: `write_archive` yields
+pieces in file order and copies none of them. Segments below 4096 bytes are embedded in the FlatBuffer, larger ones follow it.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 Buffer = bytes | memoryview
 
@@ -41,15 +41,6 @@ class Segment:
         for piece in self.pieces:
             value = zlib.crc32(piece, value)
         return value
-
-
-@dataclass
-class Layout:
-    """Where everything lies in the file."""
-
-    flatbuffer: bytes
-    segments: list[Segment]
-    zip_entries: list[ZipEntry] = field(default_factory=list)
 
 
 @dataclass

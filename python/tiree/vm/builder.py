@@ -1,7 +1,7 @@
 """`FunctionBuilder`: emits `vm` operations for one function, with constants and rodata references shared.
 
-May assume that the source function is in SSA form over `cf` blocks. Constants go to the entry block, once each; string and
-data references are loaded once per block.
+May assume that the source function is in SSA form over `cf` blocks. Constants go to the entry block, once each; string
+and data references are loaded once per block.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     StringAttr,
     SymbolRefAttr,
     TupleType,
@@ -67,7 +68,7 @@ def convert_type(type: Attribute, op: Operation) -> Attribute:
 
 def scalar_suffix(type: Attribute) -> str:
     """`i32`, `i64`, `f32`, `f64` or `ref`: the suffix of instructions that work on a register of `type`."""
-    if type == i32 or type == i64:
+    if type in (i32, i64):
         return f"i{type.width.data}"  # pyright: ignore[reportAttributeAccessIssue]
     if type == f32:
         return "f32"
@@ -127,6 +128,8 @@ class FunctionBuilder:
         self.return_block: Block | None = None
         """Where `util.return` of an inlined initializer goes on."""
         self.inlined = False
+        self.location: LocationAttr | None = None
+        """Where the operation that is being converted stands in the user's source."""
         self.block = Block()
         self._constants: dict[tuple[str, object], SSAValue] = {}
         self._last_constant: Operation | None = None
@@ -142,6 +145,7 @@ class FunctionBuilder:
             operands=operands,
             result_types=types,
             properties={k.rstrip("_"): v for k, v in properties.items()},
+            location=self.location,
         )
         self.block.add_op(op)
         return op
@@ -284,6 +288,7 @@ class FunctionBuilder:
                 operands=operands,
                 properties={**properties, "result_types": ArrayAttr(results)},
                 successors=[after],
+                location=self.location,
             )
         )
         self.block = after

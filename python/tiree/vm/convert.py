@@ -51,13 +51,17 @@ def _check_supported(module: ModuleOp) -> None:
         if op.name not in _DECLARATIONS:
             diagnostics.append(_unsupported(op))
         elif op.name in ("util.func", "util.initializer"):
-            diagnostics += [_unsupported(o) for block in op.regions[0].blocks for o in block.ops if o.name not in HANDLERS]
+            diagnostics += [
+                _unsupported(o) for block in op.regions[0].blocks for o in block.ops if o.name not in HANDLERS
+            ]
     if diagnostics:
         raise CompileError(diagnostics)
 
 
 def _unsupported(op: Operation) -> Diagnostic:
-    return Diagnostic(f"'{op.name}' has no lowering to the vm dialect", str(op.location), "this operation runs on no host")
+    return Diagnostic(
+        f"'{op.name}' has no lowering to the vm dialect", str(op.location), "this operation runs on no host"
+    )
 
 
 def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
@@ -171,6 +175,7 @@ def _convert_body(b: FunctionBuilder, source: Region, *, new_entry: bool) -> Non
         if i or not new_entry:
             b.start(b.blocks[block])
         for op in block.ops:
+            b.location = op.location
             HANDLERS[op.name](b, op)
 
 

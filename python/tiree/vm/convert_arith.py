@@ -261,7 +261,29 @@ for _name in ("ceildivsi", "ceildivui", "floordivsi"):
 for _name in ("add", "sub", "mul", "div", "rem", "neg"):
     HANDLERS[f"arith.{_name}f"] = partial(_float_op, _name)
 for _mlir, _vm in (
-    [(n, n) for n in ["atan", "atan2", "cos", "sin", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "rsqrt", "sqrt", "tanh", "erf", "ceil", "floor", "fma"]]
+    [
+        (n, n)
+        for n in [
+            "atan",
+            "atan2",
+            "cos",
+            "sin",
+            "exp",
+            "exp2",
+            "expm1",
+            "log",
+            "log10",
+            "log1p",
+            "log2",
+            "rsqrt",
+            "sqrt",
+            "tanh",
+            "erf",
+            "ceil",
+            "floor",
+            "fma",
+        ]
+    ]
     + [("absf", "abs"), ("powf", "pow"), ("round", "round"), ("roundeven", "round.{t}.even")]
     + [("absi", "abs"), ("ctlz", "ctlz")]
 ):

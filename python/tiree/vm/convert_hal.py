@@ -247,10 +247,7 @@ def _device_query(b: FunctionBuilder, op: Operation) -> None:
     ok, value = b.call_import("hal.device.query.i64", [b.get(op.operands[0]), *strings])
     type = op.results[1].type
     default = b.constant(int_of(op.properties.get("default_value")), convert_type(type, op))
-    if type == i1:
-        found = b.value("cmp.nz.i64", [value], i32)
-    else:
-        found = b.as_type(value, convert_type(type, op))
+    found = b.value("cmp.nz.i64", [value], i32) if type == i1 else b.as_type(value, convert_type(type, op))
     suffix = "i32" if found.type == i32 else "i64"
     b.values[op.results[0]] = ok
     b.values[op.results[1]] = b.value(f"select.{suffix}", [ok, found, default], found.type)

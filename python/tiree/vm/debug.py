@@ -40,6 +40,4 @@ def debug_database(b: FlatBufferBuilder, functions: list[vm.FuncOp], encoded: li
     ]
     functions_vector = b.offset_vector(function_tables)
     location_vector = b.offset_vector([0, *locations])
-    return b.table(
-        reference(0, b.bytes_vector(tags)), reference(1, location_vector), reference(2, functions_vector)
-    )
+    return b.table(reference(0, b.bytes_vector(tags)), reference(1, location_vector), reference(2, functions_vector))

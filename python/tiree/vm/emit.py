@@ -140,9 +140,7 @@ class _ModuleWriter:
 
     def _rodata(self, b: FlatBufferBuilder, segment: Segment) -> int:
         if segment.is_external:
-            return b.table(
-                scalar(3, "Q", segment.external_offset), scalar(4, "Q", segment.size)
-            )
+            return b.table(scalar(3, "Q", segment.external_offset), scalar(4, "Q", segment.size))
         data = b"".join(segment.pieces)
         return b.table(reference(2, b.bytes_vector(data, segment.alignment)))
 

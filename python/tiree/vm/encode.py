@@ -52,7 +52,8 @@ class EncodedFunction:
 
 
 _REF_TYPED = frozenset(
-    f"vm.{n}" for n in ("global.load.ref", "global.store.ref", "select.ref", "switch.ref", "list.get.ref", "cast.any.ref")
+    f"vm.{n}"
+    for n in ("global.load.ref", "global.store.ref", "select.ref", "switch.ref", "list.get.ref", "cast.any.ref")
 )
 
 
@@ -214,7 +215,9 @@ class FunctionEncoder:
         # An unchanged register (source = target) is no copy, yet its value must not move away.
         staying = {source for source, destination in refs if source == destination}
         for source, destination in reversed(copies):
-            moves = source not in read_later and source not in staying and (source in dying or source == self.scratch_ref)
+            moves = (
+                source not in read_later and source not in staying and (source in dying or source == self.scratch_ref)
+            )
             result.append((source | MOVE_BIT if moves else source, destination))
             read_later.add(source)
             read_later.discard(destination)

@@ -1,8 +1,8 @@
 """A FlatBuffer writer: tables, vectors, strings and structs, built back to front as the format wants it.
 
-Ours rather than the `flatbuffers` package because that imports numpy, which takes longer than compiling a small program;
-tests read what this writes with that package. Positions are distances from the end of the buffer. Equal strings and equal
-vtables are stored once.
+Ours rather than the `flatbuffers` package because that imports numpy, which takes longer than compiling a small
+program; tests read what this writes with that package. Positions are distances from the end of the buffer. Equal
+strings and equal vtables are stored once.
 """
 
 from __future__ import annotations

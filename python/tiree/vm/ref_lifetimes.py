@@ -1,8 +1,8 @@
 """Pass `tiree-vm-ref-lifetimes`: every reference ends by a move or a `vm.discard.refs`.
 
 The VM wants all reference registers null when a function returns. A reference whose last use takes it over (a call, a
-store, a return, a branch) is moved there, which the encoder marks; one whose last use only looks is discarded behind it;
-one that dies on an edge is discarded where the edge arrives. Blocks that fail need nothing: unwinding releases all.
+store, a return, a branch) is moved there, which the encoder marks; one whose last use only looks is discarded behind
+it; one that dies on an edge is discarded where the edge arrives. Blocks that fail need nothing: unwinding releases all.
 """
 
 from __future__ import annotations
@@ -19,7 +19,20 @@ from tiree.vm.liveness import Liveness, analyze, edge_operands
 
 TAKES_OVER = frozenset(
     f"vm.{name}"
-    for name in ["br", "cond_br", "return", "call", "call.variadic", "call.yieldable", "call.variadic.yieldable", "global.store.ref", "list.set.ref", "cast.any.ref", "assign.ref", "discard.refs"]
+    for name in [
+        "br",
+        "cond_br",
+        "return",
+        "call",
+        "call.variadic",
+        "call.yieldable",
+        "call.variadic.yieldable",
+        "global.store.ref",
+        "list.set.ref",
+        "cast.any.ref",
+        "assign.ref",
+        "discard.refs",
+    ]
 )
 """Operations whose reference operands may carry the move bit."""
 
@@ -41,7 +54,9 @@ class RefLifetimes(ModulePass):
 
 def is_owned(value: SSAValue) -> bool:
     """Whether `value` is a reference that has to be released: a null constant has not."""
-    return vm.is_ref(value.type) and not (isinstance(value.owner, Operation) and value.owner.name == "vm.const.ref.zero")
+    return vm.is_ref(value.type) and not (
+        isinstance(value.owner, Operation) and value.owner.name == "vm.const.ref.zero"
+    )
 
 
 def _discard(values: list[SSAValue]) -> Operation:

@@ -207,5 +207,3 @@ def parallel_copy(pairs: list[tuple[int, int]], scratch: int | None) -> tuple[li
             if source in pending:
                 ready.append(source)
     return ordered, used_scratch
-
-
