@@ -320,6 +320,8 @@ class GlobalOp(IRDLOperation):
             initial = parser.parse_attribute()
             get_type = getattr(initial, "get_type", None)
             type = get_type() if get_type else getattr(initial, "type", None)
+            if type is None and initial.name.startswith("hal.device."):
+                type = parser.ctx.get_type("hal.device")()
         if parser.parse_optional_punctuation(":"):
             type = parser.parse_type()
         if type is None:

@@ -94,16 +94,23 @@ class CompositeAttr(ParametrizedAttribute):
             parser.parse_shape_delimiter()
             parser.parse_type()
             parser.parse_punctuation(",")
-            values = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_attribute)
+            parser.parse_punctuation("[")
+            values: list[Attribute] = []
+            while parser.parse_optional_punctuation("]") is None:  # IREE prints a comma after the last one, too.
+                values.append(parser.parse_attribute())
+                if parser.parse_optional_punctuation(",") is None:
+                    parser.parse_punctuation("]")
+                    break
         return [IntegerAttr(size, 64), ArrayAttr(values)]
 
     def print_parameters(self, printer: Printer) -> None:
         # IREE puts each value on a line of its own; unindented, since the values may be megabytes of hex.
         printer.print_string(f"<{self.size.value.data}xi8, [\n", indent=0)
-        for index, value in enumerate(self.values):
-            printer.print_string(",\n    " if index else "    ", indent=0)
+        for value in self.values:
+            printer.print_string("    ", indent=0)
             printer.print_attribute(value)
-        printer.print_string("\n]>", indent=0)
+            printer.print_string(",\n", indent=0)
+        printer.print_string("]>", indent=0)
 
 
 TYPES_AND_ATTRIBUTES = [

@@ -73,10 +73,7 @@ def _all_digits(value: float, precision: int) -> str:
     power = int(exponent) + len(digits) - len(text)
     head = "-" if sign else ""
     leading = power + len(text) - 1
-    if power >= 0:
-        plain = power <= 3 and len(text) + power <= precision
-    else:
-        plain = leading >= -3
+    plain = power <= 3 and len(text) + power <= precision if power >= 0 else leading >= -3
     if not plain:
         return f"{head}{text[0]}.{text[1:] or '0'}E{leading:+d}"
     if power >= 0:

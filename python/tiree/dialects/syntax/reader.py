@@ -1,61 +1,473 @@
-"""MLIR text to xDSL operations."""
+"""MLIR text to xDSL operations, in one pass.
+
+Every operation's generic form is read here. Short forms are read by the functions of `pretty_<dialect>.py` modules
+where they exist (found by name, imported on first use) and by the op class's own xDSL `parse` otherwise. Every op gets
+the place of its name as its location unless the text says another.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType, VectorType
+from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnregisteredOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
+from xdsl.parser.core import ForwardDeclaredValue
 from xdsl.utils.exceptions import ParseError
+from xdsl.utils.lexer import Span
 
-from tiree.dialects.dense import DenseAttr
-from tiree.dialects.syntax.dense_text import DenseSyntaxError, dense_from_hex, dense_from_literal
+from tiree.dialects.syntax.attributes import AttributeReader
+from tiree.dialects.syntax.scanner import WS
 from tiree.support.errors import CompileError, Diagnostic
 
+_NAME = r"%[\w.$-]+"
+_HEAD = re.compile(
+    rf'{WS}(?:({_NAME}(?::\d+)?(?:{WS},{WS}{_NAME}(?::\d+)?)*){WS}={WS})?(?:"([^"\\\s]+)"|([A-Za-z_][\w$.]*))'
+)
+_OPERANDS = re.compile(rf"{WS}\({WS}((?:{_NAME}(?:#\d+)?{WS},?{WS})*)\)")
+_SUCCESSORS = re.compile(rf"{WS}\[{WS}(\^[\w.$-]+(?:{WS},{WS}\^[\w.$-]+)*){WS}\]")
+_LABEL = re.compile(rf"{WS}(\^[\w.$-]+)")
+_DEFAULT_LABEL = re.compile(r"bb\d+")
 
-class Reader(Parser):
-    """xDSL's parser with buffer-backed constants."""
+CustomReader = Callable[["Reader", str, int], Operation]
+"""Reads what follows an op's name; gets the reader, the op's full name, and the position of the name."""
 
-    def _parse_builtin_dense_attr(self) -> DenseAttr:  # pyright: ignore[reportIncompatibleMethodOverride]
-        text = self.lexer.input.content
-        start = self.pos
-        if not text.startswith("<", start):
-            self.raise_error("expected '<' after dense")
-        start += 1
-        is_hex = text.startswith('"', start)
-        if is_hex:
-            end = text.find('"', start + 1)
-            close = text.find(">", end)
-            body = text[start + 1 : end]
+
+@cache
+def custom_readers(dialect: str) -> Mapping[str, CustomReader]:
+    """The short forms of a dialect: `READERS` of `tiree.dialects.syntax.pretty_<dialect>`, if there is one."""
+    if not os.path.exists(os.path.join(os.path.dirname(os.path.abspath(__file__)), f"pretty_{dialect}.py")):
+        return {}
+    return import_module(f"tiree.dialects.syntax.pretty_{dialect}").READERS
+
+
+class Reader(AttributeReader):
+    """Reads one text. Names of values and blocks live in scopes; the innermost are undone when a region ends."""
+
+    def __init__(self, ctx: Context, text: str, filename: str) -> None:
+        super().__init__(ctx, text, filename)
+        self._classes: dict[str, type[Operation]] = {}
+        self._custom: dict[str, CustomReader | None] = {}
+        self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
+        self._default_dialects = ["builtin"]
+
+    # Values.
+
+    def define(self, name: str, values: tuple[SSAValue, ...], position: int) -> None:
+        """Binds `name` (without `%`) in the innermost scope and settles uses that came before."""
+        if name in self._scope:
+            self.fail(f"value %{name} is already defined", position)
+        self._scope[name] = self.ssa_values.get(name)
+        self.ssa_values[name] = values
+        if name in self.forward_ssa_references:
+            self._settle(name, values, position)
+        if not name[0].isdigit():
+            for value in values:
+                value.name_hint = name
+
+    def _settle(self, name: str, values: tuple[SSAValue, ...], position: int) -> None:
+        for index, placeholder in self.forward_ssa_references.pop(name).items():
+            if index >= len(values):
+                self.fail(f"%{name}#{index} is used, but %{name} has {len(values)} results", position)
+            if placeholder.type != values[index].type:
+                self.fail(f"%{name} is {values[index].type}, but used before as {placeholder.type}", position)
+            placeholder.replace_all_uses_with(values[index])
+
+    def resolve(self, name: str, type: Attribute, position: int) -> SSAValue:
+        """The value of an operand name such as `%0#1`, which must have `type`."""
+        name, _, index = name[1:].partition("#")
+        number = int(index) if index else 0
+        values = self.ssa_values.get(name)
+        if values is None:
+            references = self.forward_ssa_references.setdefault(name, {})
+            if number not in references:
+                references[number] = ForwardDeclaredValue(type)
+            value = references[number]
+        elif number >= len(values):
+            self.fail(f"%{name} has {len(values)} results, #{number} is not one of them", position)
         else:
-            close = text.find(">", start)
-            body = text[start:close]
-        if close < 0:
-            self.raise_error("dense<...> is not closed")
-        self._resume_from(close + 1)
-        self.parse_punctuation(":", " after dense<...>")
-        type = self.parse_type()
-        if not isinstance(type, (TensorType, VectorType)):
-            self.raise_error(f"a dense constant needs a tensor or vector type, got {type}", start)
+            value = values[number]
+        if value.type is not type and value.type != type:
+            self.fail(f"%{name} is {value.type}, but used here as {type}", position)
+        return value
+
+    def resolve_all(self, names: Sequence[str], types: Sequence[Attribute], position: int) -> list[SSAValue]:
+        if len(names) != len(types):
+            self.fail(f"{len(names)} operands but {len(types)} operand types", position)
+        return [self.resolve(name, type, position) for name, type in zip(names, types, strict=True)]
+
+    def operand_names(self) -> list[str]:
+        """`%a, %b, ...` without brackets; perhaps none."""
+        names: list[str] = []
+        while (name := self.percent()) is not None:
+            names.append(name)
+            if not self.take(","):
+                break
+        return names
+
+    def operand_list(self) -> list[str]:
+        """`(%a, %b, ...)`."""
+        match = _OPERANDS.match(self.text, self.p)
+        if match is None:
+            self.want("(", " before the operands")
+            self.fail(f"expected operands (%name), found {self.found()}")
+        self.p = match.end()
+        return [name.strip() for name in match.group(1).split(",")] if match.group(1) else []
+
+    # Operations.
+
+    def op_class(self, name: str, position: int) -> type[Operation]:
+        found = self._classes.get(name)
+        if found is None:
+            found = self.ctx.get_optional_op(name)
+            if found is None:
+                self.fail(self._unknown_op(name), position)
+            self._classes[name] = found
+        return found
+
+    def _unknown_op(self, name: str) -> str:
+        from difflib import get_close_matches
+
+        dialect = name.partition(".")[0]
+        known = {op.name for op in self.ctx.loaded_ops}
+        if not any(op.startswith(f"{dialect}.") for op in known):
+            return f"unknown operation '{name}': there is no dialect '{dialect}'"
+        close = get_close_matches(name, known, 1)
+        return f"unknown operation '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
+
+    def build(
+        self,
+        name: str,
+        position: int,
+        operands: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        properties: Mapping[str, Attribute] | None = None,
+        attributes: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+    ) -> Operation:
+        """An op of the class that `name` has, located at `position`."""
+        return self.op_class(name, position).create(
+            operands=operands,
+            result_types=result_types,
+            properties=properties or {},
+            attributes=attributes or {},
+            regions=regions,
+            successors=successors,
+            location=self.location_at(position),
+        )
+
+    def read_operation(self) -> Operation | None:
+        """The next operation, or None if there is none here."""
+        match = _HEAD.match(self.text, self.p)
+        if match is None:
+            return None
+        self.p = match.end()
+        names, generic, custom = match.groups()
+        if generic is not None:
+            op = self._read_generic(generic, match.start(2) - 1)
+        else:
+            op = self._read_custom(custom, match.start(3))
+        if (location := self.read_optional_location()) is not None:
+            op.location = location
+        if names is not None:
+            self._bind_results(op, names, match.start(1))
+        return op
+
+    def _bind_results(self, op: Operation, names: str, position: int) -> None:
+        results = op.results
+        if ":" not in names and "," not in names:
+            if len(results) != 1:
+                self.fail(f"{op.name} has {len(results)} results, 1 name is given", position)
+            self.define(names[1:].rstrip(), (results[0],), position)
+            return
+        start = 0
+        for part in names.split(","):
+            name, _, count = part.strip().partition(":")
+            end = start + (int(count) if count else 1)
+            self.define(name[1:], tuple(results[start:end]), position)
+            start = end
+        if start != len(results):
+            self.fail(f"{op.name} has {len(results)} results, {start} names are given", position)
+
+    def _read_generic(self, name: str, position: int) -> Operation:
+        cls = self.op_class(name, position)
+        names = self.operand_list()
+        successors: list[Block] = []
+        match = _SUCCESSORS.match(self.text, self.p)
+        if match is not None:
+            self.p = match.end()
+            successors = [self.block_named(label.strip(), position) for label in match.group(1).split(",")]
+        properties: dict[str, Attribute] = {}
+        if self.take("<"):
+            properties = self.read_dictionary()
+            self.want(">", " after the properties")
+        regions = self._read_region_list() if self.at("(") else []
+        attributes = self.read_dictionary() if self.at("{") else {}
+        self.want(":", " and the type of the operation")
+        types_at = self.skip()
+        inputs, outputs = self.read_function_type()
+        operands = self.resolve_all(names, inputs, types_at)
+        if attributes:
+            self._move_properties(cls, properties, attributes)
+        return cls.create(
+            operands=operands,
+            result_types=outputs,
+            properties=properties,
+            attributes=attributes,
+            successors=successors,
+            regions=regions,
+            location=self.location_at(position),
+        )
+
+    @staticmethod
+    def _move_properties(
+        cls: type[Operation], properties: dict[str, Attribute], attributes: dict[str, Attribute]
+    ) -> None:
+        """Older text has properties among the attributes."""
+        if issubclass(cls, IRDLOperation):
+            known = cls.get_irdl_definition().properties
+        else:
+            known = getattr(cls, "PROPERTIES", ())
+        for name in known:
+            if name in attributes and name not in properties:
+                properties[name] = attributes.pop(name)
+
+    def _read_region_list(self) -> list[Region]:
+        self.want("(")
+        regions = [self.read_region()]
+        while self.take(","):
+            regions.append(self.read_region())
+        self.want(")", " after the regions")
+        return regions
+
+    def _read_custom(self, name: str, position: int) -> Operation:
+        name = self._full_name(name, position)
+        if name not in self._custom:
+            self._custom[name] = custom_readers(name.partition(".")[0]).get(name)
+        reader = self._custom[name]
+        if reader is not None:
+            return reader(self, name, position)
+        cls = self.op_class(name, position)
+        if cls.parse.__func__ is Operation.parse.__func__ or issubclass(cls, UnregisteredOp):  # pyright: ignore[reportFunctionMemberAccess]
+            self.fail(f'{name} has no short form here; write "{name}"(...) in the generic form', position)
+        self.to_tokens()
+        self._parser_state.dialect_stack.append(cls.dialect_name())
+        op = cls.parse(self)
+        self._parser_state.dialect_stack.pop()
+        self.to_chars()
+        op.location = self.location_at(position)
+        return op
+
+    def _full_name(self, name: str, position: int) -> str:
+        """The name with its dialect: `return` inside `func.func` is `func.return`."""
+        if "." in name:
+            return name
+        for dialect in (*reversed(self._default_dialects), "func"):
+            full = f"{dialect}.{name}"
+            if full in self._classes or self.ctx.get_optional_op(full) is not None:
+                return full
+        self.fail(f"expected an operation, found '{name}'", position)
+
+    # Blocks and regions.
+
+    def block_named(self, label: str, position: int) -> Block:
+        """The block of `^label`; made now if it is defined later."""
+        name = label[1:]
+        found = self.blocks.get(name)
+        if found is None:
+            block = Block()
+            if _DEFAULT_LABEL.fullmatch(name) is None:
+                block.name_hint = name
+            span = Span(position, position + 1, self._parser_state.lexer.input)
+            self.forward_block_references[name] = [span]
+            found = self.blocks[name] = (block, None)
+        return found[0]
+
+    def read_region(self, arguments: Sequence[tuple[str, Attribute, LocationAttr | None, int]] = ()) -> Region:
+        """`{ ops and blocks }`. `arguments` (name, type, location, position) belong to an entry block without label."""
+        self.want("{", " to open a region")
+        outer = self.blocks, self.forward_block_references, self._scope
+        self.blocks, self.forward_block_references, self._scope = {}, {}, {}  # pyright: ignore[reportAttributeAccessIssue]
+        region = Region()
+        if arguments or not (self.at("^") or self.at("}")):
+            block = Block(arg_types=[type for _, type, _, _ in arguments])
+            for argument, (name, _, location, position) in zip(block.args, arguments, strict=True):
+                self.define(name[1:], (argument,), position)
+                argument.location = self.location_at(position) if location is None else location
+            region.add_block(block)
+            self._read_block_body(block)
+        while not self.take("}"):
+            match = _LABEL.match(self.text, self.p)
+            if match is None:
+                self.fail(f"expected an operation or '}}', found {self.found()}")
+            self.p = match.end()
+            region.add_block(self._read_block(match.group(1), match.start(1)))
+        for name, spans in self.forward_block_references.items():
+            self.fail(f"block ^{name} is not defined in its region", spans[0].start)
+        for name, previous in self._scope.items():
+            if previous is None:
+                self.ssa_values.pop(name, None)
+            else:
+                self.ssa_values[name] = previous
+        self.blocks, self.forward_block_references, self._scope = outer
+        return region
+
+    def _read_block(self, label: str, position: int) -> Block:
+        name = label[1:]
+        if name in self.blocks and name not in self.forward_block_references:
+            self.fail(f"block ^{name} is defined twice", position)
+        block = self.block_named(label, position)
+        self.forward_block_references.pop(name, None)
+        if self.take("("):
+            while not self.take(")"):
+                at = self.skip()
+                argument_name = self.want_percent()
+                self.want(":", " and a type after a block argument")
+                argument = block.insert_arg(self.read_type(), len(block.args))
+                argument.location = self.read_optional_location() or self.location_at(at)
+                self.define(argument_name[1:], (argument,), at)
+                if not self.take(",") and not self.at(")"):
+                    self.fail(f"expected ',' or ')' in the block's arguments, found {self.found()}")
+        self.want(":", " after the block's label")
+        self._read_block_body(block)
+        return block
+
+    def _read_block_body(self, block: Block) -> None:
+        add, read = block.add_op, self.read_operation
+        while (op := read()) is not None:
+            add(op)
+
+    # Whole files.
+
+    def read_module(self) -> ModuleOp:
+        """All operations of the text; a module is put around them unless it is one."""
+        ops: list[Operation] = []
+        while self.p < len(self.text):
+            match self.peek():
+                case "#" | "!":
+                    self._read_alias_definition()
+                case "{" if self.at("{-#"):
+                    end = self.text.find("#-}", self.p)
+                    if end < 0:
+                        self.fail("the resource section is not closed by #-}")
+                    self.p = end + 3
+                case "":
+                    break
+                case _:
+                    op = self.read_operation()
+                    if op is None:
+                        self.fail(f"expected an operation, found {self.found()}")
+                    ops.append(op)
+        for name in self.forward_ssa_references:
+            self.fail(f"value %{name} is used but never defined")
+        if len(ops) == 1 and isinstance(ops[0], ModuleOp):
+            return ops[0]
+        if not ops:
+            self.fail("the file holds no operation")
+        return ModuleOp(ops)
+
+    def _read_alias_definition(self) -> None:
+        sign = self.peek()
+        start = self.p
+        self.p += 1
+        name = sign + self.want_word()
+        self.want("=", f" after the alias {name}")
+        if name in self.attribute_aliases and name not in (self._alias_lines or {}):
+            self.fail(f"alias {name} is defined twice", start)
+        self.attribute_aliases[name] = self.read_type() if sign == "!" else self.read_attribute()
+
+    # The same for xDSL code that parses by tokens.
+
+    def parse_operation(self) -> Operation:
+        self.to_chars()
+        op = self.read_operation()
+        if op is None:
+            self.fail(f"expected an operation, found {self.found()}")
+        self.to_tokens()
+        return op
+
+    def parse_optional_operation(self) -> Operation | None:
+        self.to_chars()
+        op = self.read_operation()
+        self.to_tokens()
+        return op
+
+    def parse_optional_region(self, arguments: Sequence[Parser.Argument] | None = None) -> Region | None:
+        self.to_chars()
+        if not self.at("{"):
+            self.to_tokens()
+            return None
+        given = [(arg.name.text, arg.type, arg.location, arg.name.start) for arg in arguments or ()]
+        region = self.read_region(given)
+        if arguments is not None and not region.blocks:
+            region.add_block(Block())
+        self.to_tokens()
+        return region
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        self.define(name, tuple(values), span.start)
+
+    def _get_block_from_name(self, block_name: Span) -> Block:
+        return self.block_named(block_name.text, block_name.start)
+
+    def parse_optional_successor(self) -> Block | None:
+        self.to_chars()
+        match = _LABEL.match(self.text, self.p)
+        if match is not None:
+            self.p = match.end()
+        self.to_tokens()
+        return None if match is None else self.block_named(match.group(1), match.start(1))
+
+
+_INPUT_ERRORS = (ValueError, TypeError, KeyError, IndexError, AssertionError, NotImplementedError, AttributeError)
+"""What xDSL's parsing code raises, besides its own exceptions, on text that it does not expect."""
+
+
+def _load(source: str | bytes | os.PathLike[str], filename: str) -> tuple[str, str]:
+    is_path = isinstance(source, os.PathLike) or (
+        isinstance(source, str) and len(source) < 4096 and "\n" not in source and os.path.exists(source)
+    )
+    if is_path:
+        path = os.fspath(source)  # pyright: ignore[reportArgumentType]
+        with open(path, "rb") as file:
+            source, filename = file.read(), filename or path
+    if isinstance(source, bytes):
         try:
-            return dense_from_hex(type, body) if is_hex else dense_from_literal(type, body)
-        except DenseSyntaxError as error:
-            self.raise_error(str(error), start)
+            source = source.decode()
+        except UnicodeDecodeError as error:
+            what = "MLIR bytecode; convert it to text with iree-opt" if source[:4] == b"ML\xefR" else "not UTF-8 text"
+            raise CompileError(Diagnostic(f"this is {what} (byte {error.start})", f"{filename}:1:1")) from None
+    return str(source), filename or "<input>"
 
 
 def read_module(source: str | bytes | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
     """See `tiree.dialects.read_module`."""
-    if isinstance(source, os.PathLike) or (isinstance(source, str) and "\n" not in source and os.path.exists(source)):
-        filename = filename or os.fspath(source)
-        with open(source, encoding="utf-8") as file:
-            source = file.read()
-    text = source.decode() if isinstance(source, bytes) else str(source)
+    from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
+
+    text, filename = _load(source, filename)
     if ctx is None:
         from tiree.dialects.registry import get_context
 
         ctx = get_context()
+    reader = Reader(ctx, text, filename)
+
+    def refuse(message: str, position: int, cause: Exception) -> NoReturn:
+        line, column = reader.line_and_column(min(position, len(text)))
+        raise CompileError(Diagnostic(message, f"{filename}:{line}:{column}")) from cause
+
     try:
-        return Reader(ctx, text, filename or "<input>").parse_module()
+        return reader.read_module()
     except ParseError as error:
-        raise CompileError(Diagnostic(error.msg, str(error.span.get_location()))) from None
+        refuse(error.msg, error.span.start, error)
+    except RecursionError as error:
+        refuse("regions or attributes are nested too deeply", reader.p, error)
+    except (VerifyException, UnregisteredConstructException, PyRDLError, *_INPUT_ERRORS) as error:
+        refuse(f"this cannot be read: {error}", reader.p, error)

@@ -1,0 +1,58 @@
+"""The `{-# dialect_resources ... #-}` section: where each blob's hex digits are in the text.
+
+A blob is hex of a little-endian 32-bit alignment and then the data. The section is at the end of a file, so it is found
+before reading starts; the digits are converted when a constant asks for them, once per blob.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import TensorType, VectorType
+
+from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
+from tiree.dialects.syntax.dense_text import DenseSyntaxError
+
+_KEY = re.compile(r'([\w.$-]+|"[^"\\]*")\s*:\s*"')
+
+
+@dataclass
+class Resource:
+    """Digits from `start` to `end` of the text, without `0x`."""
+
+    start: int
+    end: int
+    data: bytes | None = field(default=None, repr=False)
+
+    def dense(self, text: str, type: TensorType | VectorType) -> DenseAttr:
+        """The blob as a constant of `type`. Raises `DenseSyntaxError` when its size does not fit."""
+        if self.data is None:
+            try:
+                self.data = bytes.fromhex(text[self.start : self.end])
+            except ValueError:
+                raise DenseSyntaxError("the resource is not an even number of hex digits") from None
+            if len(self.data) < 4:
+                raise DenseSyntaxError("the resource is shorter than its 4-byte alignment field")
+        needed = element_count(type) * element_byte_size(type.get_element_type())
+        view = memoryview(self.data)[4:]
+        if len(view) != needed:
+            raise DenseSyntaxError(f"{type} needs {needed} bytes, the resource has {len(view)}")
+        return DenseAttr.from_buffer(type, view, splat=element_count(type) == 1)
+
+
+def find_resources(text: str) -> dict[str, Resource]:
+    """Every blob by its key."""
+    start = text.rfind("{-#")
+    found: dict[str, Resource] = {}
+    if start < 0:
+        return found
+    position = start
+    while (match := _KEY.search(text, position)) is not None:
+        end = text.find('"', match.end())
+        if end < 0:
+            break
+        digits = match.end() + (2 if text.startswith("0x", match.end()) else 0)
+        found[match.group(1).strip('"')] = Resource(digits, end)
+        position = end + 1
+    return found
