@@ -6,13 +6,14 @@ both, so that passes written for plain xDSL keep working on our modules.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType, ShapedType
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Dialect, OpResult, SSAValue, TypedAttribute
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, Pure
+from xdsl.utils.exceptions import VerifyException
 
 from tiree.dialects.dense import DenseAttr
 
@@ -78,6 +79,49 @@ def constant_float(value: SSAValue) -> float | None:
     attr = constant_of(value)
     return attr.value.data if isinstance(attr, FloatAttr) else None
 
+
+def accept_shaped_casts() -> None:
+    """Lets xDSL's casts take vectors and tensors, as MLIR's do; xDSL allows scalars only.
+
+    The classes stay xDSL's own, so that passes may match them with `isinstance` whatever built the op.
+    """
+    from xdsl.dialects import arith
+    from xdsl.irdl import AnyAttr
+
+    for cls in (
+        arith.ExtSIOp,
+        arith.ExtUIOp,
+        arith.TruncIOp,
+        arith.IndexCastOp,
+        arith.FPToSIOp,
+        arith.FPToUIOp,
+        arith.SIToFPOp,
+        arith.UIToFPOp,
+    ):
+        definition = cls.get_irdl_definition()
+        for _, value in (*definition.operands, *definition.results):
+            value.constr = AnyAttr()
+        cls.verify_ = _verify_cast
+
+
+def _verify_cast(self: IRDLOperation) -> None:
+    """The shapes of operand and result agree, and an extension or truncation changes the width in its direction."""
+    source, target = self.operands[0].type, self.results[0].type
+    if isinstance(source, ShapedType) != isinstance(target, ShapedType) or (
+        isinstance(source, ShapedType) and isinstance(target, ShapedType) and source.get_shape() != target.get_shape()
+    ):
+        raise VerifyException(f"{self.name} cannot turn {source} into {target}: the shapes differ")
+    widths = [
+        element.width.data if isinstance(element, IntegerType) else None
+        for element in (getattr(type, "element_type", type) for type in (source, target))
+    ]
+    if self.name in ("arith.extsi", "arith.extui") and (None in widths or widths[0] >= widths[1]):  # pyright: ignore
+        raise VerifyException(f"{self.name} from {source} must give a wider integer, not {target}")
+    if self.name == "arith.trunci" and (None in widths or widths[0] <= widths[1]):  # pyright: ignore
+        raise VerifyException(f"{self.name} from {source} must give a narrower integer, not {target}")
+
+
+accept_shaped_casts()
 
 ArithConstants = Dialect("arith", [ConstantOp], [])
 """Registered over xDSL's `arith.constant`."""

@@ -21,7 +21,7 @@ class ComparisonDirectionAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        return parser.parse_identifier("a comparison direction")
+        return parser.parse_identifier(context_msg=": a comparison direction")
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)
@@ -35,7 +35,7 @@ class ComparisonTypeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        return parser.parse_identifier("a comparison type")
+        return parser.parse_identifier(context_msg=": a comparison type")
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)

@@ -24,7 +24,7 @@ class EnumAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
-        value = parser.parse_identifier(f"a value of {cls.name}")
+        value = parser.parse_identifier(context_msg=f": a value of {cls.name}")
         if value not in cls.VALUES:
             parser.raise_error(f"{value} is not one of {', '.join(cls.VALUES)}")
         return value
@@ -130,7 +130,7 @@ class StructAttr(Data[Any]):
         values: dict[str, Any] = {}
 
         def parse_field() -> None:
-            key = parser.parse_identifier("a field name")
+            key = parser.parse_identifier(context_msg=": a field name")
             if key not in known:
                 parser.raise_error(f"{cls.name} has no field {key}; it has {', '.join(sorted(known))}")
             parser.parse_punctuation("=")
@@ -161,7 +161,7 @@ def _parse_value(parser: AttrParser) -> Any:
     number = parser.parse_optional_integer()
     if number is not None:
         return number
-    keyword = parser.parse_identifier("a value")
+    keyword = parser.parse_identifier(context_msg=": a value")
     return {"true": True, "false": False}.get(keyword, keyword)
 
 
@@ -324,7 +324,7 @@ class ConvDimensionNumbersAttr(Data[ConvDimensionNumbers]):
             parser.parse_punctuation("[")
             while parser.parse_optional_punctuation("]") is None:
                 number = parser.parse_optional_integer()
-                labels.append(parser.parse_identifier("b, f, i, o") if number is None else number)
+                labels.append(parser.parse_identifier(context_msg=": b, f, i, o") if number is None else number)
                 parser.parse_optional_punctuation(",")
             return labels
 
