@@ -1,0 +1,49 @@
+# `make` prints the targets. Everything runs in .venv, which `make install` makes.
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help install main test lint typecheck docs bench clean wheel test-python test-rust
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+$(VENV)/.installed: pyproject.toml Cargo.toml requirements-dev.txt $(shell find rust -name '*.rs' -o -name Cargo.toml)
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet -r requirements-dev.txt
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --quiet
+	touch $@
+
+install: $(VENV)/.installed ## Make .venv with Tiree (built in release mode) and all development tools
+
+main: install ## Build, install and run the main job: train, compile and run the example models
+	$(BIN)/python examples/digits.py
+
+test: install lint test-rust test-python ## Run every check: lints, types, Rust tests, Python tests
+
+test-rust: ## Rust: format, clippy, unit tests and doctests
+	cargo fmt --all --check
+	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets --quiet -- -D warnings
+	PYO3_PYTHON=$(abspath $(BIN)/python) cargo test --workspace --exclude tiree-python --quiet
+
+test-python: install ## Python tests
+	$(BIN)/python -m pytest -q -n 2
+
+lint: install ## ruff, pyright, import-linter, generated files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/lint-imports
+	$(BIN)/python isa/generate.py --check
+
+bench: install ## Compare with IREE in one run, as ratios
+	$(BIN)/python benches/python/compare_iree.py
+
+wheel: install ## Build the abi3 wheel
+	$(BIN)/maturin build --release
+
+clean: ## Remove build outputs
+	rm -rf $(VENV) target dist python/tiree/*.so
