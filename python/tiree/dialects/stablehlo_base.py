@@ -20,7 +20,8 @@ class StableHLOOp(Operation):
 
     def inherent(self, name: str) -> Attribute | None:
         """A property by name; older text keeps properties in the attribute dictionary, so that is asked too."""
-        return self.properties.get(name) or self.attributes.get(name)
+        attr = self.properties.get(name)
+        return self.attributes.get(name) if attr is None else attr
 
 
 class PureOp(StableHLOOp):

@@ -1,0 +1,40 @@
+"""The input stage: what users write becomes linalg on tensors in `util.func`s; then the functions get their ABI.
+
+Assumes a verified module in StableHLO, CHLO, linalg, tensor, arith, math, scf, cf and func. Passes are imported when
+asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tiree.support.options import CompileOptions
+
+
+def input_passes(options: CompileOptions) -> list[ModulePass]:
+    """The passes that end phase `input`."""
+    from tiree.input.canonicalize import CanonicalizePass
+    from tiree.input.convert_to_linalg import ConvertToLinalgPass
+    from tiree.input.convert_types import ConvertTypesPass
+    from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
+
+    passes: list[ModulePass] = []
+    conversion = ConvertTypesPass(
+        demote_f64_to_f32=options.demote_f64_to_f32,
+        demote_i64_to_i32=options.demote_i64_to_i32,
+        promote_f16_to_f32=options.promote_f16_to_f32,
+        promote_bf16_to_f32=options.promote_bf16_to_f32,
+    )
+    if conversion.is_needed:
+        passes.append(conversion)
+    return [*passes, ConvertToLinalgPass(), GeneralizeNamedOpsPass(), CanonicalizePass()]
+
+
+def abi_passes(options: CompileOptions) -> list[ModulePass]:
+    """The passes that take phase `input` to phase `abi`."""
+    from tiree.input.wrap_entry_points import WrapEntryPointsPass
+
+    return [WrapEntryPointsPass(execution_model=options.execution_model)]

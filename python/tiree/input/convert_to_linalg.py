@@ -1,0 +1,129 @@
+"""`tiree-stablehlo-to-linalg`: functions of StableHLO (or linalg, arith, scf, ...) become `util.func`s on linalg."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TensorType
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from tiree.dialects import util
+from tiree.input.lowering.context import signless
+from tiree.input.lowering.driver import FunctionLowering
+from tiree.support.errors import CompileError
+
+
+@dataclass(frozen=True)
+class ConvertToLinalgPass(ModulePass):
+    """In: `func.func`s and `util.func`s in the accepted input dialects.
+
+    Out: `util.func`s on linalg.generic, tensor, arith, math, scf and cf; all types signless (an unsigned tensor of the
+    signature keeps its type in `iree.abi.encoding`); calls inlined, private functions gone unless recursion or blocks
+    keep them. Named linalg ops are still there. Raises `CompileError` with one diagnostic for each kind of op, or form
+    of one, that has no lowering.
+    """
+
+    name = "tiree-stablehlo-to-linalg"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        functions = {
+            function.properties["sym_name"].data: function  # pyright: ignore[reportAttributeAccessIssue]
+            for function in op.body.block.ops
+            if function.name in ("func.func", "util.func")
+        }
+        converted: dict[str, Operation] = {}
+        wanted = [name for name, function in functions.items() if _is_public(function) or not _has_body(function)]
+        reported: dict[str, list[Operation]] = {}
+        while wanted:
+            name = wanted.pop(0)
+            if name in converted:
+                continue
+            lowering = FunctionLowering(functions=functions, stack=[name], diagnostics=reported)
+            converted[name] = _convert(lowering, functions[name])
+            wanted.extend(lowering.kept)
+        if reported:
+            raise CompileError(FunctionLowering(diagnostics=reported).report())
+        for name, function in functions.items():
+            if name in converted:
+                op.body.block.insert_op_before(converted[name], function)
+        for function in functions.values():
+            function.detach()
+            function.drop_all_references()
+        op.attributes = {key: value for key, value in op.attributes.items() if not _is_foreign_key(key)}
+
+
+def _is_foreign_key(key: str) -> bool:
+    """Attributes of the frameworks, which say nothing to us."""
+    return key.startswith(("mhlo.", "jax.", "sdy.", "xla.", "tf."))
+
+
+def _is_public(function: Operation) -> bool:
+    visibility = function.properties.get("sym_visibility")
+    return not isinstance(visibility, StringAttr) or visibility.data == "public"
+
+
+def _has_body(function: Operation) -> bool:
+    return bool(function.regions[0].blocks)
+
+
+def _convert(lowering: FunctionLowering, function: Operation) -> util.FuncOp:
+    """The new function for `function`."""
+    old_type = function.properties["function_type"]
+    assert isinstance(old_type, FunctionType)
+    type = FunctionType.from_lists([signless(t) for t in old_type.inputs], [signless(t) for t in old_type.outputs])
+    lowering.location = function.location
+    region = Region()
+    if _has_body(function):
+        region = lowering.lower_region(function.regions[0])
+        _place_constants(lowering, region)
+    properties: dict[str, Attribute | None] = {
+        "arg_attrs": _value_attributes(function.properties.get("arg_attrs"), old_type.inputs.data),
+        "res_attrs": _value_attributes(function.properties.get("res_attrs"), old_type.outputs.data),
+    }
+    for key in ("tied_operands", "inlining_policy"):
+        properties[key] = function.properties.get(key)
+    name = function.properties["sym_name"]
+    assert isinstance(name, StringAttr)
+    new = util.FuncOp(
+        name.data,
+        type,
+        region,
+        "public" if _is_public(function) else "private",
+        properties=properties,
+        attributes={k: v for k, v in function.attributes.items() if not _is_foreign_key(k) and k not in _DROPPED},
+    )
+    new.properties["sym_visibility"] = StringAttr("public" if _is_public(function) else "private")
+    new.location = function.location
+    return new
+
+
+_DROPPED = frozenset({"noinline", "llvm.emit_c_interface"})
+
+
+def _place_constants(lowering: FunctionLowering, region: Region) -> None:
+    """Puts the collected constants at the start of the function."""
+    block = region.blocks.first
+    assert isinstance(block, Block)
+    if not lowering.constants:
+        return
+    first = block.first_op
+    if first is None:
+        block.add_ops(lowering.constants)
+    else:
+        block.insert_ops_before(lowering.constants, first)
+
+
+def _value_attributes(attrs: Attribute | None, types: tuple[Attribute, ...]) -> ArrayAttr | None:
+    """The attributes of arguments or results: IREE's kept, frameworks' dropped, unsigned types recorded."""
+    given = attrs.data if isinstance(attrs, ArrayAttr) else [DictionaryAttr({})] * len(types)
+    result: list[DictionaryAttr] = []
+    for entry, type in zip(given, types, strict=True):
+        assert isinstance(entry, DictionaryAttr)
+        kept = {key: value for key, value in entry.data.items() if key.startswith("iree.")}
+        if isinstance(type, TensorType) and signless(type) != type:
+            kept.setdefault("iree.abi.encoding", type)
+        result.append(DictionaryAttr(kept))
+    return ArrayAttr(result) if any(entry.data for entry in result) else None

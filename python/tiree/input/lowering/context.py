@@ -1,0 +1,371 @@
+"""`Lowering`: the state of converting one function, and helpers that emit the tensor-level operations.
+
+Conversion rebuilds a function: old operations are walked in program order, new ones are appended to `block`, and
+`values` says what stands for each old value. A constant that is one element repeated is kept as `Splat` until somebody
+needs a tensor: elementwise consumers put the scalar into their bodies instead. Constants that are needed as values are
+collected and placed at the start of the function, once each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TypeAlias
+
+from xdsl.dialects import linalg, tensor
+from xdsl.dialects.builtin import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseArrayBase,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    NoneAttr,
+    Signedness,
+    TensorType,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
+from tiree.input.locations import location_text
+from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
+from tiree.support.errors import Diagnostic
+
+PARALLEL = linalg.IteratorTypeAttr.parallel()
+REDUCTION = linalg.IteratorTypeAttr.reduction()
+
+
+class Unsupported(Exception):
+    """An op, or a form of it, that cannot be lowered; the message says which form."""
+
+
+@dataclass(frozen=True)
+class Splat:
+    """A constant tensor that holds `scalar` everywhere."""
+
+    scalar: IntegerAttr | FloatAttr
+    type: TensorType
+
+
+ScalarAttr: TypeAlias = IntegerAttr | FloatAttr
+Value: TypeAlias = "SSAValue | Splat"
+
+
+@lru_cache(maxsize=4096)
+def signless(type: Attribute) -> Attribute:
+    """`type` with unsigned integers made signless, in tensors too."""
+    if isinstance(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+        return IntegerType(type.width.data)
+    if isinstance(type, TensorType):
+        element = signless(type.element_type)
+        if element is not type.element_type:
+            return TensorType(element, type.shape, type.encoding)
+    return type
+
+
+def tensor_type(value: SSAValue | Attribute) -> TensorType:
+    """The ranked, static tensor type of an old value. Raises `Unsupported` for anything else."""
+    type = value.type if isinstance(value, SSAValue) else value
+    if not isinstance(type, TensorType):
+        raise Unsupported(f"on {type}; a ranked tensor is needed")
+    if -1 in type.get_shape():
+        raise Unsupported(f"with the dynamic shape {type}")
+    if not isinstance(type.encoding, NoneAttr):
+        raise Unsupported(f"with the tensor encoding of {type}")
+    return type
+
+
+@lru_cache(maxsize=1024)
+def map_attr(rank: int, dims: tuple[int, ...]) -> AffineMapAttr:
+    """`(d0, ..) -> (d_dims[0], ..)`."""
+    return AffineMapAttr(AffineMap(rank, 0, tuple(AffineExpr.dimension(d) for d in dims)))
+
+
+@lru_cache(maxsize=64)
+def identity(rank: int) -> AffineMapAttr:
+    return map_attr(rank, tuple(range(rank)))
+
+
+@dataclass(eq=False)
+class Lowering:
+    """See the module's docstring."""
+
+    values: dict[SSAValue, Value] = field(default_factory=dict)
+    block: Block = field(default_factory=Block)
+    location: Attribute | None = None
+    diagnostics: dict[str, list[Operation]] = field(default_factory=dict)
+    constants: list[Operation] = field(default_factory=list)
+    _constant_of: dict[Attribute, SSAValue] = field(default_factory=dict)
+
+    # Emitting.
+
+    def emit(self, op: Operation) -> SSAValue:
+        """Appends `op`; returns its first result."""
+        op.location = self.location  # pyright: ignore[reportAttributeAccessIssue]
+        self.block.add_op(op)
+        return op.results[0]
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Emits into `block` for a while."""
+        outer, self.block = self.block, block
+        try:
+            yield block
+        finally:
+            self.block = outer
+
+    def scalars(self, block: Block | None = None) -> ScalarBuilder:
+        """Emits scalar operations into `block`, or at the current place."""
+        return ScalarBuilder(self.block if block is None else block, self.location)
+
+    def unsupported(self, op: Operation, reason: str = "") -> None:
+        """Records that `op` has no lowering; one diagnostic for each op name and reason is reported at the end."""
+        self.diagnostics.setdefault(f"{op.name} {reason}".strip(), []).append(op)
+
+    def report(self) -> list[Diagnostic]:
+        """The diagnostics recorded: what, how often, where."""
+        found: list[Diagnostic] = []
+        for text, ops in self.diagnostics.items():
+            places = list(dict.fromkeys(location_text(op) for op in ops))
+            also = f"; also at {', '.join(places[1:6])}{', ...' if len(places) > 6 else ''}" if len(places) > 1 else ""
+            count = f" ({len(ops)} uses)" if len(ops) > 1 else ""
+            found.append(Diagnostic(f"{text} is not supported{count}{also}", places[0]))
+        return found
+
+    # What the driver adds (`driver.FunctionLowering`).
+
+    def emit_op(self, op: Operation) -> None:
+        """Appends an op with any number of results."""
+        op.location = self.location  # pyright: ignore[reportAttributeAccessIssue]
+        self.block.add_op(op)
+
+    def lower_ops(self, block: Block) -> Sequence[SSAValue]:
+        """Lowers the ops of a one-block region up to its return; gives the (old) values returned."""
+        raise NotImplementedError
+
+    def inline_call(self, op: Operation, name: str) -> None:
+        """Lowers the body of the function that property `name` of `op` refers to, in place."""
+        raise NotImplementedError
+
+    def callee(self, op: Operation, name: str = "callee") -> Block:
+        """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
+        raise NotImplementedError
+
+    # Values.
+
+    def set(self, old: SSAValue, new: Value) -> None:
+        """Says what stands for `old` from here on."""
+        self.values[old] = new
+
+    def get(self, old: SSAValue) -> SSAValue:
+        """The new value for `old`, as a tensor (or scalar) value."""
+        value = self.values[old]
+        return self.materialize(value) if isinstance(value, Splat) else value
+
+    def splat(self, old: SSAValue) -> IntegerAttr | FloatAttr | None:
+        """The scalar that fills `old`, when that is known."""
+        value = self.values[old]
+        return value.scalar if isinstance(value, Splat) else None
+
+    def materialize(self, splat: Splat) -> SSAValue:
+        element = splat.type.get_element_type()
+        raw = encode_scalar(element, splat.scalar.value.data)
+        return self.constant(DenseAttr.from_buffer(splat.type, raw, splat=True))
+
+    def constant(self, value: Attribute) -> SSAValue:
+        """A constant at the start of the function; equal small ones are shared."""
+        shared = not isinstance(value, DenseAttr) or value.buffer.nbytes <= 1024
+        if shared and value in self._constant_of:
+            return self._constant_of[value]
+        op = ConstantOp.create(result_types=[value.get_type()], properties={"value": value})  # pyright: ignore
+        self.constants.append(op)
+        if shared:
+            self._constant_of[value] = op.results[0]
+        return op.results[0]
+
+    def constant_index(self, value: int) -> SSAValue:
+        return self.constant(IntegerAttr.from_index_int_value(value))
+
+    def constant_value(self, old: SSAValue) -> DenseAttr | None:
+        """The constant behind `old`, splats included, or None."""
+        value = self.values[old]
+        if isinstance(value, Splat):
+            raw = encode_scalar(value.type.get_element_type(), value.scalar.value.data)
+            return DenseAttr.from_buffer(value.type, raw, splat=True)
+        if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) and isinstance(value.op.value, DenseAttr):
+            return value.op.value
+        return None
+
+    # Tensor operations.
+
+    def empty(self, type: TensorType) -> SSAValue:
+        return self.emit(tensor.EmptyOp.create(result_types=[type]))
+
+    def fill(self, scalar: SSAValue | IntegerAttr | FloatAttr, type: TensorType) -> SSAValue:
+        """`linalg.fill` of a new tensor with a scalar value or constant."""
+        if not isinstance(scalar, SSAValue):
+            scalar = self.constant(scalar)
+        body = Block(arg_types=[scalar.type, type.element_type])
+        body.add_op(linalg.YieldOp.create(operands=[body.args[0]]))
+        return self.emit(
+            linalg.FillOp.create(
+                operands=[scalar, self.empty(type)],
+                result_types=[type],
+                properties={"operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), [1, 1])},
+                regions=[Region(body)],
+            )
+        )
+
+    def generic(
+        self,
+        inputs: Sequence[SSAValue],
+        outputs: Sequence[SSAValue],
+        maps: Sequence[AffineMapAttr],
+        iterators: Sequence[linalg.IteratorTypeAttr],
+        body: Callable[[ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]],
+    ) -> Sequence[SSAValue]:
+        """`linalg.generic`; `body` gets a builder and the block arguments and returns what is yielded."""
+        values = (*inputs, *outputs)
+        block = Block(arg_types=[_element(value.type) for value in values])
+        builder = self.scalars(block)
+        results = body(builder, block.args)
+        builder.add(linalg.YieldOp.create(operands=list(results)))
+        op = linalg.GenericOp.create(
+            operands=values,
+            result_types=[value.type for value in outputs],
+            properties={
+                "indexing_maps": ArrayAttr(maps),
+                "iterator_types": ArrayAttr(iterators),
+                "operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), [len(inputs), len(outputs)]),
+            },
+            regions=[Region(block)],
+        )
+        self.emit(op)
+        return op.results
+
+    def parallel(
+        self,
+        inputs: Sequence[tuple[SSAValue, AffineMapAttr]],
+        type: TensorType,
+        body: Callable[[ScalarBuilder, Sequence[SSAValue]], SSAValue],
+    ) -> SSAValue:
+        """A new tensor whose elements are computed independently; `body` gets the input elements only."""
+        rank = len(type.shape)
+        return self.generic(
+            [value for value, _ in inputs],
+            [self.empty(type)],
+            [*(map for _, map in inputs), identity(rank)],
+            [PARALLEL] * rank,
+            lambda s, args: [body(s, args[: len(inputs)])],
+        )[0]
+
+    def collapse(self, value: SSAValue, groups: Sequence[Sequence[int]], shape: Sequence[int]) -> SSAValue:
+        """`tensor.collapse_shape` to `shape`; `groups` are the source dimensions of each result dimension."""
+        type = TensorType(_element(value.type), shape)
+        return self.emit(
+            tensor.CollapseShapeOp.create(
+                operands=[value], result_types=[type], properties={"reassociation": reassociation(groups)}
+            )
+        )
+
+    def expand(self, value: SSAValue, groups: Sequence[Sequence[int]], shape: Sequence[int]) -> SSAValue:
+        """`tensor.expand_shape` to `shape`; `groups` are the result dimensions of each source dimension."""
+        type = TensorType(_element(value.type), shape)
+        return self.emit(
+            tensor.ExpandShapeOp.create(
+                operands=[value],
+                result_types=[type],
+                properties={
+                    "reassociation": reassociation(groups),
+                    "static_output_shape": DenseArrayBase.from_list(i64, list(shape)),
+                },
+            )
+        )
+
+    def slice(
+        self, value: SSAValue, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int] | None = None
+    ) -> SSAValue:
+        """`tensor.extract_slice` with static offsets, of full rank."""
+        strides = strides or [1] * len(offsets)
+        return self.emit(
+            tensor.ExtractSliceOp.create(
+                operands=[value],
+                result_types=[TensorType(_element(value.type), sizes)],
+                properties=_slice_properties(offsets, sizes, strides, (1, 0, 0, 0)),
+            )
+        )
+
+    def insert(self, value: SSAValue, into: SSAValue, offsets: Sequence[int], sizes: Sequence[int]) -> SSAValue:
+        """`tensor.insert_slice` with static offsets and unit strides, of full rank."""
+        return self.emit(
+            tensor.InsertSliceOp.create(
+                operands=[value, into],
+                result_types=[into.type],
+                properties=_slice_properties(offsets, sizes, [1] * len(offsets), (1, 1, 0, 0, 0)),
+            )
+        )
+
+    def pad(
+        self, value: SSAValue, scalar: IntegerAttr | FloatAttr, low: Sequence[int], high: Sequence[int]
+    ) -> SSAValue:
+        """`tensor.pad` with a constant; nothing is emitted when there is nothing to pad."""
+        if not any(low) and not any(high):
+            return value
+        shape = value.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        result = TensorType(_element(value.type), [a + s + b for a, s, b in zip(low, shape, high, strict=True)])
+        body = Block(arg_types=[IntegerAttr.from_index_int_value(0).type] * len(shape))
+        body.add_op(tensor.YieldOp.create(operands=[self.constant(scalar)]))
+        return self.emit(
+            tensor.PadOp.create(
+                operands=[value],
+                result_types=[result],
+                properties={
+                    "static_low": DenseArrayBase.from_list(i64, list(low)),
+                    "static_high": DenseArrayBase.from_list(i64, list(high)),
+                    "operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), [1, 0, 0]),
+                },
+                regions=[Region(body)],
+            )
+        )
+
+    def extract(self, value: SSAValue) -> SSAValue:
+        """The element of a rank-0 tensor."""
+        return self.emit(tensor.ExtractOp.create(operands=[value], result_types=[_element(value.type)]))
+
+    def from_scalar(self, scalar: SSAValue) -> SSAValue:
+        """A rank-0 tensor of a scalar."""
+        return self.emit(tensor.FromElementsOp.create(operands=[scalar], result_types=[TensorType(scalar.type, [])]))
+
+
+def _element(type: Attribute) -> Attribute:
+    return type.element_type if isinstance(type, TensorType) else type
+
+
+def reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:
+    """The `reassociation` property of `tensor.collapse_shape` and `tensor.expand_shape`."""
+    return ArrayAttr([ArrayAttr([IntegerAttr(dim, i64) for dim in group]) for group in groups])
+
+
+def _slice_properties(
+    offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int], segments: Sequence[int]
+) -> dict[str, Attribute]:
+    return {
+        "static_offsets": DenseArrayBase.from_list(i64, list(offsets)),
+        "static_sizes": DenseArrayBase.from_list(i64, list(sizes)),
+        "static_strides": DenseArrayBase.from_list(i64, list(strides)),
+        "operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), list(segments)),
+    }
+
+
+def splat_of(attr: DenseAttr) -> IntegerAttr | FloatAttr | None:
+    """The scalar of a splat (or one-element) constant of a type that has one."""
+    if not attr.is_splat and attr.buffer.nbytes != len(encode_scalar(attr.element_type, 0)):
+        return None
+    if attr.is_splat or attr.shape.count(1) == len(attr.shape):
+        return scalar_attribute(attr.element_type, decode_scalar(attr.element_type, bytes(attr.buffer)))
+    return None

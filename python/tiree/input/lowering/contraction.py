@@ -1,0 +1,136 @@
+"""Contractions: dot_general and dot as one `linalg.generic` of multiply and add.
+
+Loops are batch, left free, right free, contracted. Operands are extended to the accumulator's type in the body;
+results of 16-bit floats accumulate in f32 and are rounded once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, IntegerType, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tiree.dialects.stablehlo_attrs import DotDimensionNumbers, DotDimensionNumbersAttr
+from tiree.input.lowering.context import (
+    PARALLEL,
+    REDUCTION,
+    Lowering,
+    Unsupported,
+    identity,
+    map_attr,
+    signless,
+    tensor_type,
+)
+from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute, widened
+from tiree.input.lowering.scalar_ops import convert, is_bool
+
+
+def accumulator_type(element: Attribute) -> Attribute:
+    """The type in which products of result type `element` are summed."""
+    if not isinstance(element, (AnyFloat, IntegerType)):
+        raise Unsupported(f"on elements of type {element}")
+    return widened(element)
+
+
+def multiply_add(
+    lowering: Lowering,
+    operands: Sequence[tuple[SSAValue, Attribute, AffineMapAttr]],
+    output_map: AffineMapAttr,
+    parallel: int,
+    loops: int,
+    type: TensorType,
+) -> SSAValue:
+    """`out += lhs * rhs` from zero over `loops` loops, the first `parallel` of which index the output.
+
+    `operands` are the new values with their old element types, which say how integers are extended; `type` has the
+    result's element type.
+    """
+    wide = accumulator_type(type.element_type)
+    (lhs, lhs_element, lhs_map), (rhs, rhs_element, rhs_map) = operands
+    accumulator = lowering.fill(scalar_attribute(wide, 0), TensorType(wide, type.shape))
+    if loops > parallel and 0 in (*lhs.type.get_shape(), *rhs.type.get_shape()):  # pyright: ignore
+        result = accumulator
+    else:
+
+        def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            a, b = convert(s, lhs_element, wide, args[0]), convert(s, rhs_element, wide, args[1])
+            if is_bool(wide):
+                return [s.or_(args[2], s.and_(a, b))]
+            return [s.add_(args[2], s.mul(a, b))]
+
+        result = lowering.generic(
+            [lhs, rhs],
+            [accumulator],
+            [lhs_map, rhs_map, output_map],
+            [PARALLEL] * parallel + [REDUCTION] * (loops - parallel),
+            body,
+        )[0]
+    return narrow(lowering, result, type)
+
+
+def narrow(lowering: Lowering, value: SSAValue, type: TensorType) -> SSAValue:
+    """`value` rounded to the float element type of `type`, when it has a wider one."""
+    if value.type == type:
+        return value
+    rank = len(type.get_shape())
+    return lowering.parallel(
+        [(value, identity(rank))],
+        type,
+        lambda s, args: s.cast(arith.TruncFOp, args[0], type.element_type),
+    )
+
+
+def _dot_general(lowering: Lowering, op: Operation) -> None:
+    attr = inherent(op, "dot_dimension_numbers")
+    if not isinstance(attr, DotDimensionNumbersAttr):
+        raise Unsupported("without dot_dimension_numbers")
+    _contract(lowering, op, attr.data)
+
+
+def _dot(lowering: Lowering, op: Operation) -> None:
+    rank = len(tensor_type(op.operands[0]).get_shape())
+    numbers = DotDimensionNumbers(lhs_contracting_dimensions=(rank - 1,), rhs_contracting_dimensions=(0,))
+    _contract(lowering, op, numbers)
+
+
+def _contract(lowering: Lowering, op: Operation, numbers: DotDimensionNumbers) -> None:
+    lhs, rhs = op.operands
+    lhs_rank, rhs_rank = len(tensor_type(lhs).get_shape()), len(tensor_type(rhs).get_shape())
+    batch = len(numbers.lhs_batching_dimensions)
+    lhs_loops, rhs_loops = [-1] * lhs_rank, [-1] * rhs_rank
+    for loop, (left, right) in enumerate(
+        zip(numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions, strict=True)
+    ):
+        lhs_loops[left] = rhs_loops[right] = loop
+    contracted = list(zip(numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions, strict=True))
+    parallel = lhs_rank + rhs_rank - batch - 2 * len(contracted)
+    for loop, (left, right) in enumerate(contracted, parallel):
+        lhs_loops[left] = rhs_loops[right] = loop
+    loop = batch
+    for loops in (lhs_loops, rhs_loops):
+        for dim, known in enumerate(loops):
+            if known < 0:
+                loops[dim] = loop
+                loop += 1
+    total = parallel + len(contracted)
+    type = signless(tensor_type(op.results[0]))
+    assert isinstance(type, TensorType)
+    lowering.set(
+        op.results[0],
+        multiply_add(
+            lowering,
+            [
+                (lowering.get(lhs), tensor_type(lhs).element_type, map_attr(total, tuple(lhs_loops))),
+                (lowering.get(rhs), tensor_type(rhs).element_type, map_attr(total, tuple(rhs_loops))),
+            ],
+            map_attr(total, tuple(range(parallel))),
+            parallel,
+            total,
+            type,
+        ),
+    )
+
+
+HANDLERS = {"stablehlo.dot_general": _dot_general, "stablehlo.dot": _dot}

@@ -1,0 +1,145 @@
+"""Control flow: while, if and case become scf; their conditions are read by the host with `tensor.extract`.
+
+A case is a chain of ifs over its index; an index out of range takes the last branch, as the specification says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import scf
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Block, Operation, Region
+
+from tiree.input.lowering.context import Lowering, Unsupported, signless
+from tiree.input.lowering.reduce import body_of
+from tiree.input.lowering.scalar import inherent
+
+
+def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
+    """Region `region` of an if or case, ending in `scf.yield`."""
+    block = Block()
+    with lowering.inside(block):
+        results = lowering.lower_ops(body_of(op, region))
+        values = [lowering.get(value) for value in results]
+        lowering.emit_op(scf.YieldOp.create(operands=values))
+    return Region(block)
+
+
+def _result_types(op: Operation) -> list:
+    return [signless(result.type) for result in op.results]
+
+
+def _if(lowering: Lowering, op: Operation) -> None:
+    scalar = lowering.splat(op.operands[0])
+    if isinstance(scalar, IntegerAttr):
+        _inline(lowering, op, 0 if scalar.value.data else 1)
+        return
+    condition = lowering.extract(lowering.get(op.operands[0]))
+    regions = [_branch(lowering, op, 0), _branch(lowering, op, 1)]
+    new = scf.IfOp.create(operands=[condition], result_types=_result_types(op), regions=regions)
+    lowering.emit_op(new)
+    _set_all(lowering, op, new.results)
+
+
+def _inline(lowering: Lowering, op: Operation, region: int) -> None:
+    """A branch that is known to be taken."""
+    results = lowering.lower_ops(body_of(op, region))
+    for old, value in zip(op.results, results, strict=True):
+        lowering.set(old, lowering.values[value])
+
+
+def _case(lowering: Lowering, op: Operation) -> None:
+    count = len(op.regions)
+    if count == 0:
+        raise Unsupported("without branches")
+    scalar = lowering.splat(op.operands[0])
+    if isinstance(scalar, IntegerAttr) or count == 1:
+        index = scalar.value.data if isinstance(scalar, IntegerAttr) else 0
+        _inline(lowering, op, index if 0 <= index < count else count - 1)
+        return
+    index = lowering.extract(lowering.get(op.operands[0]))
+    types = _result_types(op)
+
+    def chain(branch: int) -> Operation:
+        s = lowering.scalars()
+        taken = s.cmpi("eq", index, s.constant(index.type, branch))
+        then = _branch(lowering, op, branch)
+        if branch == count - 2:
+            other = _branch(lowering, op, count - 1)
+        else:
+            block = Block()
+            with lowering.inside(block):
+                inner = chain(branch + 1)
+                lowering.emit_op(scf.YieldOp.create(operands=list(inner.results)))
+            other = Region(block)
+        new = scf.IfOp.create(operands=[taken], result_types=types, regions=[then, other])
+        lowering.emit_op(new)
+        return new
+
+    _set_all(lowering, op, chain(0).results)
+
+
+def _while(lowering: Lowering, op: Operation) -> None:
+    types = _result_types(op)
+    inits = [lowering.get(value) for value in op.operands]
+    condition, body = body_of(op, 0), body_of(op, 1)
+    before = Block(arg_types=types)
+    with lowering.inside(before):
+        for old, new in zip(condition.args, before.args, strict=True):
+            lowering.set(old, new)
+        predicate = lowering.lower_ops(condition)[0]
+        flag = lowering.extract(lowering.get(predicate))
+        lowering.emit_op(scf.ConditionOp.create(operands=[flag, *before.args]))
+    after = Block(arg_types=types)
+    with lowering.inside(after):
+        for old, new in zip(body.args, after.args, strict=True):
+            lowering.set(old, new)
+        results = [lowering.get(value) for value in lowering.lower_ops(body)]
+        lowering.emit_op(scf.YieldOp.create(operands=results))
+    new = scf.WhileOp.create(operands=inits, result_types=types, regions=[Region(before), Region(after)])
+    lowering.emit_op(new)
+    _set_all(lowering, op, new.results)
+
+
+def _set_all(lowering: Lowering, op: Operation, results: Sequence) -> None:
+    for old, new in zip(op.results, results, strict=True):
+        lowering.set(old, new)
+
+
+def _composite(lowering: Lowering, op: Operation) -> None:
+    lowering.inline_call(op, "decomposition")
+
+
+IDENTITY_TARGETS = frozenset(
+    {
+        "Sharding",
+        "SPMDFullToShardShape",
+        "SPMDShardToFullShape",
+        "annotate_device_placement",
+        "LayoutConstraint",
+        "mhlo.annotate_device_placement",
+        "xla.sdy.FuncResultSharding",
+    }
+)
+"""Custom calls that say where data lives; on one device they return their operands."""
+
+
+def _custom_call(lowering: Lowering, op: Operation) -> None:
+    target = inherent(op, "call_target_name")
+    name = getattr(target, "data", "")
+    if name not in IDENTITY_TARGETS or len(op.results) > len(op.operands):
+        raise Unsupported(f"to target {name!r}")
+    for operand, result in zip(op.operands, op.results, strict=False):
+        if operand.type != result.type:
+            raise Unsupported(f"to target {name!r} from {operand.type} to {result.type}")
+        lowering.set(result, lowering.values[operand])
+
+
+HANDLERS = {
+    "stablehlo.if": _if,
+    "stablehlo.case": _case,
+    "stablehlo.while": _while,
+    "stablehlo.composite": _composite,
+    "stablehlo.custom_call": _custom_call,
+}

@@ -1,0 +1,217 @@
+"""Convolutions of any layout, stride, padding, dilation and grouping as one `linalg.generic` of multiply and add.
+
+Loops are the output dimensions in the output's own layout (a group's dimension split in two), then the kernel's spatial
+dimensions and its input features. Groups are dimensions of their own: the grouped dimension of each tensor is expanded
+to `groups x rest`, and the output's is collapsed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import AffineMapAttr, TensorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tiree.dialects.dense import DenseAttr
+from tiree.dialects.stablehlo_attrs import ConvDimensionNumbers, ConvDimensionNumbersAttr
+from tiree.input.lowering.context import Lowering, Unsupported, signless, tensor_type
+from tiree.input.lowering.contraction import multiply_add
+from tiree.input.lowering.scalar import inherent, scalar_attribute
+from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
+
+
+@dataclass
+class _Dim:
+    """One dimension of a tensor: its size and the expression that indexes it."""
+
+    size: int
+    expr: AffineExpr
+
+
+def _convolution(lowering: Lowering, op: Operation) -> None:
+    attr = inherent(op, "dimension_numbers")
+    if not isinstance(attr, ConvDimensionNumbersAttr):
+        raise Unsupported("without dimension_numbers")
+    numbers = attr.data
+    lhs, rhs = op.operands
+    spatial = len(numbers.input_spatial_dimensions)
+    ones = [1] * spatial
+    strides = ints_property(op, "window_strides", ones)
+    rhs_dilation = ints_property(op, "rhs_dilation", ones)
+    feature_groups = int_property(op, "feature_group_count", 1)
+    batch_groups = int_property(op, "batch_group_count", 1)
+    value = _padded_input(lowering, op, numbers)
+    kernel = lowering.get(rhs)
+    reversal = ints_property(op, "window_reversal", [0] * spatial)
+    flipped = [numbers.kernel_spatial_dimensions[i] for i in range(spatial) if reversal[i]]
+    kernel = reverse(lowering, kernel, flipped)
+    type = signless(tensor_type(op.results[0]))
+    assert isinstance(type, TensorType)
+    builder = _Loops(numbers, strides, rhs_dilation, feature_groups, batch_groups)
+    result = builder.build(
+        lowering, (value, tensor_type(lhs).element_type), (kernel, tensor_type(rhs).element_type), type
+    )
+    lowering.set(op.results[0], result)
+
+
+def _padded_input(lowering: Lowering, op: Operation, numbers: ConvDimensionNumbers) -> SSAValue:
+    """The input with padding and lhs_dilation applied."""
+    spatial = len(numbers.input_spatial_dimensions)
+    padding = ints_property(op, "padding", [0] * (2 * spatial))
+    dilation = ints_property(op, "lhs_dilation", [1] * spatial)
+    value = lowering.get(op.operands[0])
+    assert isinstance(value.type, TensorType)
+    shape = value.type.get_shape()
+    low, high, interior = [0] * len(shape), [0] * len(shape), [0] * len(shape)
+    for i, dim in enumerate(numbers.input_spatial_dimensions):
+        low[dim], high[dim] = padding[2 * i], padding[2 * i + 1]
+        interior[dim] = dilation[i] - 1
+    if not any(low) and not any(high) and not any(interior):
+        return value
+    zero = scalar_attribute(value.type.element_type, 0)
+    if not any(interior):
+        return pad_edges(lowering, value, zero, low, high)
+    sizes = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low, shape, high, interior, strict=True)]
+    fill = lowering.constant(_rank0(zero))
+    return pad_general(lowering, value, fill, low, interior, TensorType(value.type.element_type, sizes))
+
+
+def _rank0(scalar) -> DenseAttr:
+    from tiree.dialects.dense import encode_scalar
+
+    return DenseAttr.from_buffer(TensorType(scalar.type, []), encode_scalar(scalar.type, scalar.value.data), splat=True)
+
+
+class _Loops:
+    """Numbers the loops and builds the generic."""
+
+    def __init__(
+        self,
+        numbers: ConvDimensionNumbers,
+        strides: Sequence[int],
+        dilation: Sequence[int],
+        feature_groups: int,
+        batch_groups: int,
+    ) -> None:
+        self.numbers = numbers
+        self.strides = strides
+        self.dilation = dilation
+        self.feature_groups = feature_groups
+        self.batch_groups = batch_groups
+        self.groups = max(feature_groups, batch_groups)
+
+    def build(self, lowering: Lowering, lhs, rhs, type: TensorType) -> SSAValue:
+        n = self.numbers
+        shape = type.get_shape()
+        output_dims: list[int] = []
+        # Parallel loops: one for each output dimension, the feature's split in group and rest.
+        loop_of: dict[str | int, int] = {}
+        output_shape: list[int] = []
+        for dim in range(len(shape)):
+            if dim == n.output_batch_dimension:
+                names: list[tuple[str | int, int]] = [("batch", shape[dim])]
+            elif dim == n.output_feature_dimension:
+                names = [("feature", shape[dim] // self.groups)]
+                if self.groups > 1:
+                    names.insert(0, ("group", self.groups))
+            else:
+                names = [(n.output_spatial_dimensions.index(dim), shape[dim])]
+            for name, size in names:
+                loop_of[name] = len(output_shape)
+                output_dims.append(dim)
+                output_shape.append(size)
+        parallel = len(output_shape)
+        kernel_shape = rhs[0].type.get_shape()
+        window = [kernel_shape[d] for d in n.kernel_spatial_dimensions]
+        features = kernel_shape[n.kernel_input_feature_dimension]
+        loops = parallel
+        window_loop: dict[int, int] = {}
+        for i, size in enumerate(window):
+            if size != 1:
+                window_loop[i] = loops
+                loops += 1
+        feature_loop = -1
+        if features != 1 or loops == parallel:
+            feature_loop = loops
+            loops += 1
+        value, value_map = self._input(lowering, lhs[0], loop_of, window_loop, feature_loop, loops)
+        kernel, kernel_map = self._kernel(lowering, rhs[0], loop_of, window_loop, feature_loop, loops)
+        output_map = AffineMapAttr(AffineMap(loops, 0, tuple(AffineExpr.dimension(d) for d in range(parallel))))
+        grouped = TensorType(type.element_type, output_shape)
+        result = multiply_add(
+            lowering, [(value, lhs[1], value_map), (kernel, rhs[1], kernel_map)], output_map, parallel, loops, grouped
+        )
+        return reshape(lowering, result, shape)
+
+    def _input(
+        self,
+        lowering: Lowering,
+        value: SSAValue,
+        loop_of: dict[str | int, int],
+        window_loop: dict[int, int],
+        feature_loop: int,
+        loops: int,
+    ) -> tuple[SSAValue, AffineMapAttr]:
+        n = self.numbers
+        shape = value.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        dims: list[_Dim] = []
+        for dim, size in enumerate(shape):
+            if dim == n.input_batch_dimension:
+                if self.batch_groups > 1:
+                    dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
+                dims.append(_Dim(size // self.batch_groups, AffineExpr.dimension(loop_of["batch"])))
+            elif dim == n.input_feature_dimension:
+                if self.feature_groups > 1:
+                    dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
+                if feature_loop >= 0:
+                    dims.append(_Dim(size // self.feature_groups, AffineExpr.dimension(feature_loop)))
+            else:
+                i = n.input_spatial_dimensions.index(dim)
+                dims.append(_Dim(size, self._position(i, loop_of[i], window_loop)))
+        return _shaped(lowering, value, dims, loops)
+
+    def _position(self, i: int, loop: int, window_loop: dict[int, int]) -> AffineExpr:
+        expr: AffineExpr = AffineExpr.dimension(loop)
+        if self.strides[i] != 1:
+            expr = expr * self.strides[i]
+        if i in window_loop:
+            inner: AffineExpr = AffineExpr.dimension(window_loop[i])
+            expr = expr + (inner * self.dilation[i] if self.dilation[i] != 1 else inner)
+        return expr
+
+    def _kernel(
+        self,
+        lowering: Lowering,
+        kernel: SSAValue,
+        loop_of: dict[str | int, int],
+        window_loop: dict[int, int],
+        feature_loop: int,
+        loops: int,
+    ) -> tuple[SSAValue, AffineMapAttr]:
+        n = self.numbers
+        shape = kernel.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        dims: list[_Dim] = []
+        for dim, size in enumerate(shape):
+            if dim == n.kernel_output_feature_dimension:
+                if self.groups > 1:
+                    dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
+                dims.append(_Dim(size // self.groups, AffineExpr.dimension(loop_of["feature"])))
+            elif dim == n.kernel_input_feature_dimension:
+                if feature_loop >= 0:
+                    dims.append(_Dim(size, AffineExpr.dimension(feature_loop)))
+            else:
+                i = n.kernel_spatial_dimensions.index(dim)
+                if i in window_loop:
+                    dims.append(_Dim(size, AffineExpr.dimension(window_loop[i])))
+        return _shaped(lowering, kernel, dims, loops)
+
+
+def _shaped(lowering: Lowering, value: SSAValue, dims: Sequence[_Dim], loops: int) -> tuple[SSAValue, AffineMapAttr]:
+    """`value` reshaped to the sizes of `dims`, and the map of their expressions."""
+    value = reshape(lowering, value, [dim.size for dim in dims])
+    return value, AffineMapAttr(AffineMap(loops, 0, tuple(dim.expr for dim in dims)))
+
+
+HANDLERS = {"stablehlo.convolution": _convolution}

@@ -1,0 +1,150 @@
+"""`FunctionLowering`: walks the operations of a function and rebuilds them, inlining calls on the way.
+
+Ops of StableHLO and CHLO go through the handler table; calls are lowered in place from the callee's body, so that
+nothing is cloned first; every other op is copied with its operands and types replaced and its regions rebuilt the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import SymbolRefAttr, TensorType
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from tiree.dialects import util
+from tiree.dialects.dense import DenseAttr
+from tiree.input.lowering.context import Lowering, Unsupported, signless
+from tiree.input.lowering.scalar import inherent
+from tiree.input.lowering.structural import set_constant
+from tiree.input.lowering.table import HANDLERS
+
+_RETURNS = ("func.return", "util.return", "stablehlo.return")
+
+
+@dataclass(eq=False)
+class FunctionLowering(Lowering):
+    """`functions` are the module's functions by name; `kept` collects those that calls still refer to."""
+
+    functions: Mapping[str, Operation] = field(default_factory=dict)
+    kept: dict[str, None] = field(default_factory=dict)
+    stack: list[str] = field(default_factory=list)
+
+    # Walking.
+
+    def lower_ops(self, block: Block) -> Sequence[SSAValue]:
+        """Lowers all ops of a one-block region up to its return; gives the (old) values returned."""
+        for op in list(block.ops):
+            if op.name in _RETURNS:
+                return op.operands
+            self.lower(op)
+        return ()
+
+    def lower(self, op: Operation) -> None:
+        location, self.location = self.location, op.location
+        handler = HANDLERS.get(op.name)
+        try:
+            if handler is not None:
+                handler(self, op)
+            elif op.name == "arith.constant" and isinstance(value := op.properties["value"], DenseAttr):
+                set_constant(self, op.results[0], value)
+            elif op.name in ("func.call", "util.call"):
+                self.inline_call(op, "callee")
+            elif op.name.startswith(("stablehlo.", "chlo.", "mhlo.", "vhlo.", "sdy.")):
+                raise Unsupported("")
+            else:
+                self._foreign(op)
+        except Unsupported as reason:
+            self.unsupported(op, str(reason))
+            self._placeholders(op)
+        self.location = location
+
+    def _placeholders(self, op: Operation) -> None:
+        """Something to go on with after an op that is not supported, so that one run reports all of them."""
+        for result in op.results:
+            type = signless(result.type)
+            if not isinstance(type, TensorType):
+                type = TensorType(type, [])
+            self.set(result, self.empty(type))
+
+    def callee(self, op: Operation, name: str = "callee") -> Block:
+        """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
+        attr = inherent(op, name)
+        symbol = attr.root_reference.data if isinstance(attr, SymbolRefAttr) else ""
+        function = self.functions.get(symbol)
+        if function is None:
+            raise Unsupported(f"to @{symbol}, which is not defined in this module,")
+        blocks = function.regions[0].blocks
+        if len(blocks) != 1 or blocks.first is None:
+            raise Unsupported(f"to @{symbol}, which is not one block,")
+        return blocks.first
+
+    def inline_call(self, op: Operation, name: str) -> None:
+        """Lowers the callee's body here; recursive, external and multi-block callees stay calls."""
+        attr = inherent(op, name)
+        symbol = attr.root_reference.data if isinstance(attr, SymbolRefAttr) else ""
+        function = self.functions.get(symbol)
+        if function is None:
+            raise Unsupported(f"to @{symbol}, which is not defined in this module,")
+        if symbol in self.stack or len(function.regions[0].blocks) != 1:
+            self._call(op, symbol)
+            return
+        block = self.callee(op, name)
+        for argument, operand in zip(block.args, op.operands, strict=True):
+            self.set(argument, self.values[operand])
+        self.stack.append(symbol)
+        results = [self.values[value] for value in self.lower_ops(block)]
+        self.stack.pop()
+        for old, new in zip(op.results, results, strict=True):
+            self.set(old, new)
+
+    def _call(self, op: Operation, symbol: str) -> None:
+        self.kept[symbol] = None
+        new = util.CallOp(symbol, [self.get(value) for value in op.operands], [signless(r.type) for r in op.results])
+        self.emit_op(new)
+        for old, result in zip(op.results, new.results, strict=True):
+            self.set(old, result)
+
+    def _foreign(self, op: Operation) -> None:
+        """Copies an op of another dialect."""
+        new = type(op).create(
+            operands=[self.get(value) for value in op.operands],
+            result_types=[signless(result.type) for result in op.results],
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=[self.lower_region(region) for region in op.regions],
+        )
+        self.emit_op(new)
+        for old, result in zip(op.results, new.results, strict=True):
+            self.set(old, result)
+
+    def lower_region(self, region: Region) -> Region:
+        """A new region with the lowered contents of `region`, terminators and successors included."""
+        blocks: dict[Block, Block] = {}
+        for block in region.blocks:
+            new = Block(arg_types=[signless(argument.type) for argument in block.args])
+            blocks[block] = new
+            for old, argument in zip(block.args, new.args, strict=True):
+                self.set(old, argument)
+        for block, new in blocks.items():
+            with self.inside(new):
+                for op in list(block.ops):
+                    if op.successors or op.name in _RETURNS:
+                        self._terminator(op, blocks)
+                    else:
+                        self.lower(op)
+        return Region(list(blocks.values()))
+
+    def _terminator(self, op: Operation, blocks: Mapping[Block, Block]) -> None:
+        self.location = op.location
+        operands = [self.get(value) for value in op.operands]
+        if op.name in _RETURNS:
+            self.emit_op(util.ReturnOp(*operands))
+            return
+        new = type(op).create(
+            operands=operands,
+            properties=op.properties,
+            attributes=op.attributes,
+            successors=[blocks[block] for block in op.successors],
+        )
+        self.emit_op(new)

@@ -1,0 +1,76 @@
+"""Elementwise StableHLO and CHLO ops: one parallel `linalg.generic` each, with the scalar op in its body."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.ir import Operation, SSAValue
+
+from tiree.input.lowering.chlo_ops import CHLO_SCALAR
+from tiree.input.lowering.context import Lowering, Unsupported, identity, map_attr, signless, tensor_type
+from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type
+
+SCALARS: dict[str, Scalar] = SCALAR | CHLO_SCALAR
+
+
+def lower_elementwise(lowering: Lowering, op: Operation) -> None:
+    """Any op of `SCALARS` on tensors of one shape, or rank-0 ones where the op allows (select, clamp)."""
+    scalar = SCALARS[op.name]
+    result = tensor_type(op.results[0])
+    for operand in op.operands:
+        shape = tensor_type(operand).get_shape()
+        if shape and shape != result.get_shape():
+            raise Unsupported(f"with operands of different shapes ({operand.type} and {result})")
+    if op.name == "stablehlo.bitcast_convert":
+        _check_bitcast(op)
+    type = signless(result)
+    assert isinstance(type, TensorType)
+    lowering.set(
+        op.results[0],
+        map_elements(lowering, op.operands, type, lambda s, args: run_scalar(scalar, s, op, args)),
+    )
+
+
+def _check_bitcast(op: Operation) -> None:
+    widths = [getattr(element_type(value), "bitwidth", 0) for value in (op.operands[0], op.results[0])]
+    if widths[0] != widths[1]:
+        raise Unsupported(f"from {op.operands[0].type} to {op.results[0].type}: element sizes differ")
+
+
+def run_scalar(scalar: Scalar, s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
+    try:
+        return scalar(s, op, args)
+    except UnsupportedType as error:
+        raise Unsupported(str(error)) from None
+
+
+def map_elements(
+    lowering: Lowering,
+    operands: Sequence[SSAValue],
+    type: TensorType,
+    body: Callable[[ScalarBuilder, Sequence[SSAValue]], SSAValue],
+) -> SSAValue:
+    """`body` on the elements of old values; constants that are one repeated element become scalars in the body."""
+    rank = len(type.get_shape())
+    inputs: dict[SSAValue, int] = {}
+    places: list[int | IntegerAttr | FloatAttr] = []
+    for operand in operands:
+        scalar = lowering.splat(operand)
+        if scalar is not None:
+            places.append(scalar)
+        else:
+            places.append(inputs.setdefault(lowering.get(operand), len(inputs)))
+
+    def emit(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        return body(s, [args[place] if isinstance(place, int) else s.attribute(place) for place in places])
+
+    maps = []
+    for value in inputs:
+        assert isinstance(value.type, TensorType)
+        maps.append(identity(rank) if len(value.type.get_shape()) == rank else map_attr(rank, ()))
+    return lowering.parallel(list(zip(inputs, maps, strict=True)), type, emit)
+
+
+HANDLERS = dict.fromkeys(SCALARS, lower_elementwise)

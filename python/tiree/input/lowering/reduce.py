@@ -1,0 +1,215 @@
+"""Reductions: reduce, reduce_window, map: the reducer's ops become the scalar body of one `linalg.generic`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import AffineMapAttr, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tiree.input.lowering.context import (
+    PARALLEL,
+    REDUCTION,
+    Lowering,
+    Unsupported,
+    identity,
+    map_attr,
+    signless,
+    splat_of,
+    tensor_type,
+)
+from tiree.input.lowering.elementwise import SCALARS, run_scalar
+from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.structural import broadcast, ints_property, pad_edges, pad_general
+
+_RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.optimization_barrier")
+"""Ops that change nothing on rank-0 tensors."""
+
+
+def body_of(op: Operation, region: int = 0) -> Block:
+    block = op.regions[region].blocks.first
+    if block is None or block.next_block is not None:
+        raise Unsupported("with a body that is not one block")
+    return block
+
+
+def emit_region(lowering: Lowering, s: ScalarBuilder, block: Block, arguments: Sequence[SSAValue]) -> list[SSAValue]:
+    """A region of rank-0 tensor ops as scalar ops: `arguments` stand for the block's; returns what it returns."""
+    scalars: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
+
+    def scalar_of(value: SSAValue) -> SSAValue:
+        if value in scalars:
+            return scalars[value]
+        # Captured from outside: a constant, or a rank-0 tensor that is read here.
+        attr = lowering.splat(value)
+        if attr is not None:
+            return s.attribute(attr)
+        return s.extract(lowering.get(value), [])
+
+    for op in block.ops:
+        if op.name == "stablehlo.return":
+            return [scalar_of(value) for value in op.operands]
+        if any(tensor_type(value).get_shape() for value in (*op.operands, *op.results)):
+            raise Unsupported(f"with {op.name} on tensors that are not scalars in its body")
+        if op.name == "stablehlo.constant":
+            attr = splat_of(op.properties["value"])  # pyright: ignore[reportArgumentType]
+            if attr is None:
+                raise Unsupported("with a constant in its body that is not a scalar")
+            scalars[op.results[0]] = s.attribute(attr)
+        elif op.name in _RENAMING:
+            scalars[op.results[0]] = scalar_of(op.operands[0])
+        elif op.name in SCALARS:
+            scalars[op.results[0]] = run_scalar(SCALARS[op.name], s, op, [scalar_of(v) for v in op.operands])
+        elif op.name == "func.call":
+            results = emit_region(lowering, s, lowering.callee(op), [scalar_of(v) for v in op.operands])
+            scalars.update(zip(op.results, results, strict=True))
+        else:
+            raise Unsupported(f"with {op.name} in its body")
+    raise Unsupported("with a body that returns nothing")
+
+
+def initial(lowering: Lowering, init: SSAValue, type: TensorType) -> SSAValue:
+    """A tensor that holds the rank-0 `init` (an old value) everywhere."""
+    scalar = lowering.splat(init)
+    if scalar is not None:
+        return lowering.fill(scalar, type)
+    return broadcast(lowering, lowering.get(init), [], type)
+
+
+def _split(op: Operation) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+    half = len(op.operands) // 2
+    return op.operands[:half], op.operands[half:]
+
+
+def _result_types(op: Operation) -> list[TensorType]:
+    types = [signless(tensor_type(result)) for result in op.results]
+    return [type for type in types if isinstance(type, TensorType)]
+
+
+def _reduce(lowering: Lowering, op: Operation) -> None:
+    inputs, inits = _split(op)
+    dims = set(ints_property(op, "dimensions"))
+    rank = len(tensor_type(inputs[0]).get_shape())
+    types = _result_types(op)
+    block = body_of(op)
+    kept = tuple(d for d in range(rank) if d not in dims)
+    accumulators = [initial(lowering, init, type) for init, type in zip(inits, types, strict=True)]
+    count = len(inputs)
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return emit_region(lowering, s, block, [*args[count:], *args[:count]])
+
+    results = lowering.generic(
+        [lowering.get(value) for value in inputs],
+        accumulators,
+        [identity(rank)] * count + [map_attr(rank, kept)] * count,
+        [REDUCTION if d in dims else PARALLEL for d in range(rank)],
+        body,
+    )
+    for old, new in zip(op.results, results, strict=True):
+        lowering.set(old, new)
+
+
+def window_map(
+    rank: int, strides: Sequence[int], dilations: Sequence[int], windowed: Sequence[int]
+) -> tuple[AffineMapAttr, AffineMapAttr, AffineMapAttr, int]:
+    """Maps of a window op over `rank` dimensions: of the input, of the window, of the output; and the loop count.
+
+    Loops are the output dimensions, then one for each dimension of `windowed`.
+    """
+    loops = rank + len(windowed)
+    exprs = []
+    for d in range(rank):
+        expr: AffineExpr = AffineExpr.dimension(d)
+        if strides[d] != 1:
+            expr = expr * strides[d]
+        if d in windowed:
+            inner: AffineExpr = AffineExpr.dimension(rank + windowed.index(d))
+            expr = expr + (inner * dilations[d] if dilations[d] != 1 else inner)
+        exprs.append(expr)
+    return (
+        AffineMapAttr(AffineMap(loops, 0, tuple(exprs))),
+        map_attr(loops, tuple(range(rank, loops))),
+        map_attr(loops, tuple(range(rank))),
+        loops,
+    )
+
+
+def _reduce_window(lowering: Lowering, op: Operation) -> None:
+    inputs, inits = _split(op)
+    rank = len(tensor_type(inputs[0]).get_shape())
+    ones = [1] * rank
+    window = ints_property(op, "window_dimensions")
+    strides = ints_property(op, "window_strides", ones)
+    base = ints_property(op, "base_dilations", ones)
+    dilations = ints_property(op, "window_dilations", ones)
+    padding = ints_property(op, "padding", [0] * (2 * rank))
+    types = _result_types(op)
+    block = body_of(op)
+    padded = [
+        pad_with(lowering, value, init, padding[0::2], padding[1::2], [b - 1 for b in base])
+        for value, init in zip(inputs, inits, strict=True)
+    ]
+    accumulators = [initial(lowering, init, type) for init, type in zip(inits, types, strict=True)]
+    windowed = [d for d in range(rank) if window[d] != 1]
+    input_map, window_shape_map, output_map, loops = window_map(rank, strides, dilations, windowed)
+    count = len(inputs)
+    # The extents of the window loops come from an operand of their own, as in linalg's pooling ops.
+    shape = lowering.empty(TensorType(types[0].element_type, [window[d] for d in windowed]))
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        return emit_region(lowering, s, block, [*args[count + 1 :], *args[:count]])
+
+    results = lowering.generic(
+        [*padded, shape],
+        accumulators,
+        [input_map] * count + [window_shape_map] + [output_map] * count,
+        [PARALLEL] * rank + [REDUCTION] * (loops - rank),
+        body,
+    )
+    for old, new in zip(op.results, results, strict=True):
+        lowering.set(old, new)
+
+
+def pad_with(
+    lowering: Lowering,
+    value: SSAValue,
+    init: SSAValue,
+    low: Sequence[int],
+    high: Sequence[int],
+    interior: Sequence[int],
+) -> SSAValue:
+    """The old value `value` padded with the old rank-0 value `init`."""
+    new = lowering.get(value)
+    if not any(low) and not any(high) and not any(interior):
+        return new
+    fill = lowering.splat(init)
+    if fill is not None and not any(interior):
+        return pad_edges(lowering, new, fill, low, high)
+    type = signless(tensor_type(value))
+    assert isinstance(type, TensorType)
+    sizes = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low, type.get_shape(), high, interior, strict=True)]
+    return pad_general(lowering, new, lowering.get(init), low, interior, TensorType(type.element_type, sizes))
+
+
+def _map(lowering: Lowering, op: Operation) -> None:
+    type = signless(tensor_type(op.results[0]))
+    assert isinstance(type, TensorType)
+    rank = len(type.get_shape())
+    block = body_of(op)
+    lowering.set(
+        op.results[0],
+        lowering.parallel(
+            [(lowering.get(value), identity(rank)) for value in op.operands],
+            type,
+            lambda s, args: emit_region(lowering, s, block, args)[0],
+        ),
+    )
+
+
+HANDLERS = {
+    "stablehlo.reduce": _reduce,
+    "stablehlo.reduce_window": _reduce_window,
+    "stablehlo.map": _map,
+}

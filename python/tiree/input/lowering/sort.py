@@ -1,0 +1,3 @@
+"""Sort."""
+
+HANDLERS = {}

@@ -1,0 +1,27 @@
+"""All handlers: `HANDLERS[op name](lowering, op)`."""
+
+from __future__ import annotations
+
+from tiree.input.lowering import (
+    contraction,
+    control_flow,
+    convolution,
+    elementwise,
+    gather,
+    reduce,
+    scatter,
+    sort,
+    structural,
+)
+
+HANDLERS = {
+    **elementwise.HANDLERS,
+    **structural.HANDLERS,
+    **reduce.HANDLERS,
+    **contraction.HANDLERS,
+    **convolution.HANDLERS,
+    **gather.HANDLERS,
+    **scatter.HANDLERS,
+    **sort.HANDLERS,
+    **control_flow.HANDLERS,
+}
