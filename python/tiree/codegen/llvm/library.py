@@ -1,8 +1,8 @@
 """The table that an executable hands to its loader: library version 6, as LLVM constants.
 
 One exported function, `iree_hal_executable_library_query`, returns the table to a host that asks for this version and
-null otherwise. The struct types have C's layout, so the same text serves 32- and 64-bit targets. Dispatch is by name in this
-version: names are part of the table whatever the debug level.
+null otherwise. The struct types have C's layout, so the same text serves 32- and 64-bit targets. Dispatch is by name in
+this version: names are part of the table whatever the debug level.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ def library_ir(name: str, kernels: list[KernelInfo]) -> str:
     lines += [
         f"@.library.functions = {constant} [{count} x ptr] [{functions}]",
         f"@.library.names = {constant} [{count} x ptr] [{names}]",
-        f"@.library.attributes = {constant} [{count} x {_ATTRIBUTES}] [{attributes}]",
+        f"@.library.attributes = {constant} [{count} x {_ATTRIBUTES}] [{attributes}], align 8",
         f"@.library.header = {constant} {{ i32, ptr, i32, i32 }} {{ i32 {LIBRARY_VERSION}, ptr @.library.name, i32 0, "
-        "i32 0 }",
+        "i32 0 }, align 8",
         f"@.library = {constant} {_LIBRARY} {{ ptr @.library.header, {{ i32, ptr }} zeroinitializer, {_EXPORTS} {{ "
         f"i32 {count}, ptr @.library.functions, ptr @.library.attributes, ptr null, ptr null, ptr @.library.names, "
-        "ptr null, ptr null, ptr null, ptr null }, i32 0, { i32, ptr } zeroinitializer }",
+        "ptr null, ptr null, ptr null, ptr null }, i32 0, { i32, ptr } zeroinitializer }, align 8",
         f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind {{",
         f"  %known = icmp eq i32 %version, {LIBRARY_VERSION}",
         "  %result = select i1 %known, ptr @.library, ptr null",

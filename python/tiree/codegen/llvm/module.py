@@ -148,7 +148,7 @@ class ModuleEmitter:
         self._aliases = {}
         self._written = {number for number, reads in readonly.items() if not reads}
         if len(readonly) > 1 and self._written:
-            domain = self.node("distinct !{}")
+            domain = self.node(f"distinct !{{!{len(self.metadata)}}}")
             scopes = {
                 number: self.node(f"distinct !{{!{len(self.metadata)}, {domain}}}") for number in sorted(readonly)
             }
