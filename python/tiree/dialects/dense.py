@@ -1,8 +1,8 @@
 """`DenseAttr`: constant tensors as buffers.
 
 xDSL's own dense attribute copies the data into `bytes` and expands splats; here a constant is a view of memory that
-somebody else owns (the input file's mmap, a numpy array, a blob), plus a flag when one element stands for all. Bytes are
-row-major and little-endian; `i1` takes one byte an element (0 or 1); types below one byte (`i2`, `i4`) also take one
+somebody else owns (the input file's mmap, a numpy array, a blob), plus a flag when one element stands for all. Bytes
+are row-major and little-endian; `i1` takes one byte an element (0 or 1); types below one byte (`i2`, `i4`) also take one
 byte an element here and are packed when they are stored. numpy is imported only where a caller asks for an array.
 """
 

@@ -34,3 +34,11 @@ class CompileError(Exception):
             (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         )
         super().__init__("\n".join(map(str, self.diagnostics)))
+
+
+class InternalError(Exception):
+    """A fault of the compiler itself. `culprit` is the pass or step that failed; the cause is chained."""
+
+    def __init__(self, message: str, culprit: str) -> None:
+        super().__init__(message)
+        self.culprit = culprit

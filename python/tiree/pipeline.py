@@ -1,0 +1,205 @@
+"""The compiler as data: `PHASES` in order, each a name, a line that says what the module is afterwards, and its passes.
+
+The command line, the documentation and the tests read the one list. Stages are imported when their phase runs. A
+`PipelineObserver` sees every pass; printing, timing and progress are observers (`pipeline_observers.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from tiree.support.errors import CompileError, Diagnostic, InternalError
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+    from tiree.support.options import CompileOptions
+
+PassList = Callable[["CompileOptions"], "list[ModulePass]"]
+
+
+def _stage(module: str, *functions: str) -> PassList:
+    """The passes of stage package `tiree.<module>`, whose functions are named; imported on call."""
+
+    def passes(options: CompileOptions) -> list[ModulePass]:
+        from importlib import import_module
+
+        package = import_module(f"tiree.{module}")
+        return [one for function in functions for one in getattr(package, function)(options)]
+
+    return passes
+
+
+def _preprocessing(options: CompileOptions) -> list[ModulePass]:
+    return [*_stage("hal", "assign_target_passes")(options), *_stage("flow", "preprocessing_passes")(options)]
+
+
+def _nothing(options: CompileOptions) -> list[ModulePass]:
+    del options
+    return []
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One step of the compiler. `checked` phases end a stage: the module is verified there."""
+
+    name: str
+    description: str
+    passes: PassList
+    checked: bool = False
+
+
+PHASES: tuple[Phase, ...] = (
+    Phase("start", "the module as it was read", _nothing),
+    Phase("input", "linalg, tensor, arith, math and scf in util.func", _stage("input", "input_passes")),
+    Phase("abi", "entry points take and return !hal.buffer_view", _stage("input", "abi_passes"), checked=True),
+    Phase("preprocessing", "the target device is assigned", _preprocessing),
+    Phase("global-optimization", "the whole program is simplified", _stage("flow", "global_optimization_passes")),
+    Phase("dispatch-creation", "fused work stands in dispatch regions", _stage("flow", "dispatch_creation_passes")),
+    Phase("flow", "dispatches of outlined, deduplicated executables", _stage("flow", "flow_passes"), checked=True),
+    Phase("stream", "an asynchronous schedule with packed memory", _stage("stream", "stream_passes"), checked=True),
+    Phase("executable-sources", "executables for their target, in tensors", _stage("hal", "executable_sources_passes")),
+    Phase(
+        "executable-configurations", "a strategy chosen for every dispatch", _stage("codegen", "configuration_passes")
+    ),
+    Phase("executable-targets", "executables as machine code", _stage("codegen", "target_passes")),
+    Phase("hal", "command buffers, buffers and device initialisation", _stage("hal", "hal_passes"), checked=True),
+    Phase("vm", "the host program in VM instructions", _stage("vm", "vm_passes"), checked=True),
+    Phase("end", "the .vmfb file", _nothing),
+)
+
+PHASE_NAMES: tuple[str, ...] = tuple(phase.name for phase in PHASES)
+
+
+class PipelineObserver:
+    """Told about every pass and phase; does nothing by itself."""
+
+    def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
+        """`one` is about to change `module`."""
+
+    def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
+        """`one` has changed `module` in that time."""
+
+    def after_phase(self, phase: Phase, module: ModuleOp) -> None:
+        """All passes of `phase` have run."""
+
+    def finish(self) -> None:
+        """The pipeline has ended, perhaps by an error."""
+
+
+def phase_index(name: str) -> int:
+    """The place of a phase in `PHASES`. Raises `CompileError` naming the phases."""
+    if name not in PHASE_NAMES:
+        raise CompileError(Diagnostic(f"no phase {name!r}", "<options>", f"phases are: {', '.join(PHASE_NAMES)}"))
+    return PHASE_NAMES.index(name)
+
+
+def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
+    """Checks every operation. Raises `CompileError` for the user's module, `InternalError` after pass `culprit`."""
+    from xdsl.utils.exceptions import DiagnosticException, VerifyException
+
+    try:
+        module.verify()
+    except (VerifyException, DiagnosticException) as error:
+        if culprit is not None:
+            raise InternalError(f"the module is not valid after {culprit}: {_last_line(error)}", culprit) from error
+        raise CompileError(_invalid_op(module, _last_line(error))) from error
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1][:400] if lines else type(error).__name__
+
+
+def _invalid_op(module: ModuleOp, message: str) -> Diagnostic:
+    """Names the operation whose own check fails; xDSL's exception does not carry it."""
+    from xdsl.utils.exceptions import VerifyException
+
+    from tiree.support.locations import location_of
+
+    for op in module.walk(region_first=True):
+        try:
+            op.verify(verify_nested_ops=False)
+        except VerifyException as error:
+            return Diagnostic(f"{op.name} is not valid: {_last_line(error)}", location_of(op))
+    return Diagnostic(f"the module is not valid: {message}", location_of(module))
+
+
+def run_passes(
+    module: ModuleOp, passes: Iterable[ModulePass], ctx: Context, observers: Sequence[PipelineObserver] = ()
+) -> None:
+    """Runs `passes` in order. An exception that is not a `CompileError` becomes an `InternalError` naming the pass."""
+    for one in passes:
+        for observer in observers:
+            observer.before_pass(one, module)
+        start = perf_counter()
+        try:
+            one.apply(ctx, module)
+        except (CompileError, InternalError):
+            raise
+        except RecursionError as error:
+            raise CompileError(f"pass {one.name}: the program is nested too deeply") from error
+        except Exception as error:
+            raise InternalError(f"pass {one.name}: {type(error).__name__}: {error}", one.name) from error
+        seconds = perf_counter() - start
+        for observer in observers:
+            observer.after_pass(one, module, seconds)
+
+
+def run_pipeline(
+    module: ModuleOp,
+    options: CompileOptions,
+    compile_from: str = "start",
+    compile_to: str = "end",
+    *,
+    ctx: Context | None = None,
+    observers: Sequence[PipelineObserver] = (),
+) -> ModuleOp:
+    """Takes `module` (in the form of phase `compile_from`) to phase `compile_to`, in place.
+
+    Raises `CompileError` for what the program or the options have wrong, `InternalError` for faults of the compiler.
+    """
+    first, last = phase_index(compile_from), phase_index(compile_to)
+    if last < first:
+        hint = f"--compile-to must come after it: {', '.join(PHASE_NAMES[first:])}"
+        raise CompileError(Diagnostic(f"cannot compile from {compile_from} to {compile_to}", "<options>", hint))
+    if ctx is None:
+        from tiree.dialects import get_context
+
+        ctx = get_context()
+    try:
+        for phase in PHASES[first + 1 : last + 1]:
+            run_passes(module, phase.passes(options), ctx, observers)
+            if phase.checked:
+                verify_module(module, f"phase {phase.name}")
+            for observer in observers:
+                observer.after_phase(phase, module)
+    finally:
+        for observer in observers:
+            observer.finish()
+    return module
+
+
+def compile_module(
+    module: ModuleOp,
+    options: CompileOptions,
+    compile_from: str = "start",
+    *,
+    ctx: Context | None = None,
+    observers: Sequence[PipelineObserver] = (),
+) -> bytes:
+    """The `.vmfb` of `module`, which is changed on the way. Raises as `run_pipeline` does."""
+    from tiree.vm import emit_archive
+
+    run_pipeline(module, options, compile_from, "end", ctx=ctx, observers=observers)
+    try:
+        return emit_archive(module, options)
+    except CompileError:
+        raise
+    except Exception as error:
+        raise InternalError(f"writing the module file: {type(error).__name__}: {error}", "emit-archive") from error
