@@ -1,0 +1,122 @@
+"""`tiree-stream-convert-executables`: `flow.executable` becomes `stream.executable`.
+
+In: kernels whose functions take dispatch tensors and scalars. Out: the same kernels taking `!stream.binding`s, one per
+tensor, and 32-bit words, scalars packed as `words.py` says. Scalars come first. `i1` tensors are `i8` in memory: loads
+and stores convert.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+)
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from tiree.dialects import flow, stream
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.iree_tensor_ext import DispatchTensorType
+from tiree.stream.booleans import store_booleans_as_bytes
+from tiree.stream.words import unpack_words, word_types
+from tiree.support.errors import CompileError, Diagnostic
+
+_ALIGNED = DictionaryAttr({"stream.alignment": IntegerAttr(64, IndexType())})
+
+
+def _convert_signature(function: FuncOp) -> None:
+    """Replaces dispatch tensor arguments by bindings and scalar arguments by words; words come first."""
+    block = function.body.block
+    old = list(block.args)
+    zero = ConstantOp.index(0)
+    prologue: list[Operation] = [zero]
+    word_list: list[Attribute] = []
+    for argument in old:
+        if isinstance(argument.type, DispatchTensorType):
+            continue
+        types = word_types(argument.type, argument.name_hint or "operand")
+        words = [block.insert_arg(type, len(word_list) + number) for number, type in enumerate(types)]
+        word_list.extend(types)
+        ops, value = unpack_words(words, argument.type)
+        prologue.extend(ops)
+        argument.replace_all_uses_with(value)
+    bindings = 0
+    for argument in old:
+        if isinstance(argument.type, DispatchTensorType):
+            if any(size < 0 for size in argument.type.tensor_type.get_shape()):
+                location = str(getattr(function, "location", "<unknown>"))
+                raise CompileError(
+                    Diagnostic(
+                        f"dispatch {function.sym_name.data} has a dynamically shaped tensor {argument.type.bound_type}",
+                        location,
+                        "give the entry point static shapes",
+                    )
+                )
+            binding = block.insert_arg(stream.BindingType(), len(word_list) + bindings)
+            bindings += 1
+            subspan = stream.BindingSubspanOp(binding, zero.result, [], argument.type)
+            prologue.append(subspan)
+            argument.replace_all_uses_with(subspan.result)
+        block.erase_arg(argument)
+    first = block.first_op
+    assert first is not None
+    block.insert_ops_before(prologue if bindings else prologue[1:], first)
+    function.function_type = FunctionType.from_lists(list(block.arg_types), [])
+    function.arg_attrs = ArrayAttr([DictionaryAttr({})] * len(word_list) + [_ALIGNED] * bindings)
+
+
+def _convert_export(export: flow.ExecutableExportOp) -> stream.ExecutableExportOp:
+    region = Region()
+    export.workgroup_count.move_blocks(region)
+    for block in region.blocks:
+        last = block.last_op
+        if last is not None and last.name == "flow.return":
+            block.insert_op_before(stream.ReturnOp(*last.operands), last)
+            block.erase_op(last)
+    if not region.blocks:
+        raise CompileError(f"dispatch {export.sym_name.data} has no workgroup count region")
+    function_ref = export.function_ref
+    assert isinstance(function_ref, SymbolRefAttr)
+    return stream.ExecutableExportOp(export.sym_name.data, function_ref, region)
+
+
+def convert_executable(executable: flow.ExecutableOp) -> stream.ExecutableOp:
+    """The `stream.executable` of a `flow.executable`, which loses its body."""
+    ops: list[Operation] = []
+    for op in list(executable.body.block.ops):
+        if isinstance(op, flow.ExecutableExportOp):
+            ops.append(_convert_export(op))
+        elif isinstance(op, ModuleOp):
+            op.detach()
+            for function in op.ops:
+                if isinstance(function, FuncOp) and function.body.blocks:
+                    _convert_signature(function)
+                    store_booleans_as_bytes(function)
+            ops.append(op)
+    converted = stream.ExecutableOp(executable.sym_name.data, Region(Block([*ops, stream.ExecutableEndOp()])))
+    converted.properties["sym_visibility"] = executable.sym_visibility or StringAttr("private")
+    return converted
+
+
+@dataclass(frozen=True)
+class ConvertExecutablesPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tiree-stream-convert-executables"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
+        block = op.body.block
+        for executable in list(op.ops):
+            if isinstance(executable, flow.ExecutableOp):
+                block.insert_op_before(convert_executable(executable), executable)
+                block.erase_op(executable)

@@ -1,0 +1,117 @@
+"""`tiree-stream-copy-on-write`: puts a copy wherever an in-place write would be seen by somebody else.
+
+In: host functions in `cf` form; value semantics, so that a tied result may share memory with a tensor that is still
+needed. Out: every tensor that is written in place (the target of `flow.tensor.update`, operands that `flow.dispatch`
+ties) is memory that this function allocated, that nobody else sees and that is not needed afterwards;
+`flow.tensor.clone` marks the copies that make it so. What a loop carries and writes in place is copied before the loop,
+not inside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects import flow
+from tiree.stream.liveness import (
+    Liveness,
+    branch_arguments,
+    branch_operand_index,
+    is_tensor,
+    predecessors,
+    root_of,
+    written_operands,
+)
+
+_SHARED = frozenset({"hal.tensor.import", "arith.constant", "flow.tensor.constant", "util.call", "util.global.load"})
+
+
+def _clone_before(op: Operation, operand: int) -> None:
+    """Makes operand number `operand` of `op` a copy."""
+    clone = flow.TensorCloneOp(operands=[op.operands[operand], []], result_types=[op.operands[operand].type])
+    assert op.parent is not None
+    op.parent.insert_op_before(clone, op)
+    op.operands[operand] = clone.result
+
+
+class _Function:
+    """The analysis of one function; clones are inserted as they turn out to be needed."""
+
+    def __init__(self, region: Region) -> None:
+        self.region = region
+        self.entry = region.blocks[0]
+        self.edges = predecessors(region)
+        self.liveness = Liveness(region)
+        self.demanded: list[BlockArgument] = []
+        self.aliased = self._roots_with_a_second_name()
+
+    def _roots_with_a_second_name(self) -> set[SSAValue]:
+        """Memory that a branch passes as an argument although the block it jumps to also uses it directly."""
+        found: set[SSAValue] = set()
+        for block, edges in self.edges.items():
+            live_in = {root_of(value) for value in self.liveness.live_in[block]}
+            for terminator, successor in edges:
+                passed = branch_arguments(terminator, successor)
+                found.update(root for value in passed if is_tensor(value) and (root := root_of(value)) in live_in)
+        return found
+
+    def _is_shared(self, root: SSAValue) -> bool:
+        """Whether somebody outside this function may see the memory."""
+        if isinstance(root, OpResult):
+            return root.op.name in _SHARED or root in self.aliased
+        return root.owner is self.entry or root in self.aliased
+
+    def _demand(self, root: SSAValue) -> None:
+        """The memory behind a block argument has to be owned: everybody who jumps there must hand it over."""
+        if isinstance(root, BlockArgument) and root not in self.demanded:
+            self.demanded.append(root)
+
+    def run(self) -> None:
+        for block in self.region.blocks:
+            for op, live in self.liveness.backward(block):
+                for index in written_operands(op):
+                    self._own(op, index, live)
+        for argument in self.demanded:  # grows while it is walked
+            block = argument.owner
+            assert isinstance(block, Block)
+            for terminator, successor in self.edges[block]:
+                self._own_on_edge(terminator, successor, argument.index, block)
+
+    def _own(self, op: Operation, index: int, live: set[SSAValue]) -> None:
+        """Copies what `op` writes in place, unless it is the last user of memory of this function."""
+        root = root_of(op.operands[index])
+        results = set(op.results)
+        needed = any(root_of(value) is root for value in live if value not in results and is_tensor(value))
+        read_too = any(
+            root_of(value) is root for number, value in enumerate(op.operands) if number != index and is_tensor(value)
+        )
+        if self._is_shared(root) or needed or read_too:
+            _clone_before(op, index)
+        else:
+            self._demand(root)
+
+    def _own_on_edge(self, terminator: Operation, successor: int, argument: int, block: Block) -> None:
+        values = branch_arguments(terminator, successor)
+        root = root_of(values[argument])
+        others = [value for number, value in enumerate(values) if number != argument and is_tensor(value)]
+        seen_elsewhere = any(root_of(value) is root for value in (*others, *self.liveness.live_in[block]))
+        if self._is_shared(root) or seen_elsewhere:
+            _clone_before(terminator, branch_operand_index(terminator, successor, argument))
+        else:
+            self._demand(root)
+
+
+@dataclass(frozen=True)
+class CopyOnWritePass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tiree-stream-copy-on-write"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
+        for function in op.ops:
+            if function.name in ("util.func", "util.initializer") and function.regions[0].blocks:
+                _Function(function.regions[0]).run()

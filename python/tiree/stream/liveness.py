@@ -1,0 +1,124 @@
+"""Which tensors are needed after an operation, and which of them share memory.
+
+Works on host functions in `cf` form. Tensors alias where an op hands its operand's memory on: reshapes, and results
+tied to an operand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+
+_VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast"})
+
+
+def is_tensor(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType)
+
+
+def tied_operand(result: OpResult) -> int | None:
+    """The number of the operand whose memory holds `result`, or None when it has memory of its own.
+
+    Reshapes look at their source, updates write into their target, dispatches say so in `tied_operands`.
+    """
+    op = result.op
+    if op.name in _VIEWS or op.name == "flow.tensor.update":
+        return 0
+    if op.name == "flow.tensor.store":
+        return 1
+    if op.name == "hal.tensor.barrier":
+        return result.index
+    if op.name == "flow.dispatch":
+        tied = op.properties.get("tied_operands")
+        if tied is None:
+            return None
+        index = tied.data[result.index].value.data  # pyright: ignore[reportAttributeAccessIssue]
+        if index < 0:
+            return None
+        segments = op.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+        return int(segments[0]) + index
+    return None
+
+
+def written_operands(op: Operation) -> list[int]:
+    """Numbers of the operands that `op` writes in place."""
+    if op.name in _VIEWS or op.name == "hal.tensor.barrier":
+        return []
+    return [index for result in op.results if (index := tied_operand(result)) is not None]
+
+
+def root_of(value: SSAValue) -> SSAValue:
+    """The value whose memory `value` uses."""
+    while isinstance(value, OpResult):
+        index = tied_operand(value)
+        if index is None:
+            return value
+        value = value.op.operands[index]
+    return value
+
+
+def branch_arguments(terminator: Operation, successor: int) -> list[SSAValue]:
+    """What a `cf.br` or `cf.cond_br` passes to its successor number `successor`."""
+    if terminator.name == "cf.br":
+        return list(terminator.operands)
+    segments = terminator.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+    start = 1 + (int(segments[1]) if successor else 0)
+    return list(terminator.operands[start : start + int(segments[1 + successor])])
+
+
+def branch_operand_index(terminator: Operation, successor: int, argument: int) -> int:
+    """Position, among the terminator's operands, of argument number `argument` of a successor."""
+    if terminator.name == "cf.br":
+        return argument
+    segments = terminator.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+    return 1 + (int(segments[1]) if successor else 0) + argument
+
+
+def predecessors(region: Region) -> dict[Block, list[tuple[Operation, int]]]:
+    """For each block the terminators that may jump to it, with the successor number; in block order."""
+    edges: dict[Block, list[tuple[Operation, int]]] = {block: [] for block in region.blocks}
+    for block in region.blocks:
+        terminator = block.last_op
+        if terminator is not None:
+            for number, successor in enumerate(terminator.successors):
+                edges[successor].append((terminator, number))
+    return edges
+
+
+class Liveness:
+    """Live-in and live-out tensors of every block of a function; `last_uses` orders them inside a block."""
+
+    def __init__(self, region: Region) -> None:
+        self.live_in: dict[Block, set[SSAValue]] = {block: set() for block in region.blocks}
+        self.live_out: dict[Block, set[SSAValue]] = {block: set() for block in region.blocks}
+        blocks = list(region.blocks)
+        changed = True
+        while changed:
+            changed = False
+            for block in reversed(blocks):
+                terminator = block.last_op
+                out: set[SSAValue] = set()
+                for successor in terminator.successors if terminator is not None else ():
+                    out |= self.live_in[successor]
+                live = set(out)
+                for op in reversed(list(block.ops)):
+                    live.difference_update(op.results)
+                    live.update(value for value in op.operands if is_tensor(value))
+                live.difference_update(block.args)
+                if live != self.live_in[block] or out != self.live_out[block]:
+                    self.live_in[block], self.live_out[block] = live, out
+                    changed = True
+
+    def backward(self, block: Block) -> Iterator[tuple[Operation, set[SSAValue]]]:
+        """The operations of a block from the last to the first, each with the tensors that are needed after it.
+
+        The set is updated in place between steps.
+        """
+        live = set(self.live_out[block])
+        for op in reversed(list(block.ops)):
+            operands = [value for value in op.operands if is_tensor(value)]  # the caller may change them
+            yield op, live
+            live.difference_update(op.results)
+            live.update(operands)

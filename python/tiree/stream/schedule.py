@@ -1,0 +1,378 @@
+"""`tiree-stream-schedule`: tensors become resources, straight-line work becomes `stream.cmd.execute`.
+
+In: host functions in `cf` form after copy-on-write, stream executables. Out: no tensors in host code. Everything
+between two points where the host needs a value is one execution; executions of a function form one timeline. A tensor
+that crosses a block border is an external resource of its own; a block takes a timepoint as its last argument only if
+work may still be under way when it is entered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects import hal, stream, util
+from tiree.dialects.arith import ConstantOp, constant_int, constant_of
+from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
+from tiree.stream.block_borders import BlockBorders
+from tiree.stream.constants import GLOBAL_NAME, ConstantPool
+from tiree.stream.liveness import branch_arguments, is_tensor, root_of, written_operands
+from tiree.stream.patterns import is_splat
+from tiree.stream.run import Run, RunEmitter
+from tiree.stream.storage import HostBuilder, Range, Storage, byte_length, unsupported
+from tiree.stream.tensor_ops import TensorOps, scalar_of
+
+
+class Scheduler(TensorOps):
+    """Schedules one function."""
+
+    def __init__(
+        self,
+        region: Region,
+        pool: ConstantPool,
+        globals: dict[str, DenseAttr],
+        affinity: Attribute | None,
+        strip_assertions: bool,
+    ) -> None:
+        written = {
+            root_of(op.operands[index]) for block in region.blocks for op in block.ops for index in written_operands(op)
+        }
+        super().__init__(HostBuilder(region.blocks[0], affinity), written)
+        self.region = region
+        self.pool = pool
+        self.globals = globals
+        self.strip_assertions = strip_assertions
+        self.timepoint: SSAValue | None = None
+        self.borders = BlockBorders(region)
+        self.pool_sizes: list[ConstantOp] = []
+        self._pool_resource: tuple[SSAValue, SSAValue] | None = None
+        self._handled: set[Operation] = set()
+        self._dead: list[Operation] = []
+        self._exported: dict[Operation, Storage] = {}
+        self._staged: dict[Operation, Storage] = {}
+        self._fences: dict[SSAValue, SSAValue] = {}
+        self._signalled = False
+        self.host_ops: dict[str, Callable[[Operation], None]] = {
+            "hal.tensor.import": self._import,
+            "hal.tensor.export": self._export,
+            "hal.tensor.barrier": self._barrier,
+            "flow.tensor.load": self._load,
+            "util.call": self._call,
+            "util.return": self._return,
+            "util.global.load": self._global_load,
+            "cf.br": self._branch,
+            "cf.cond_br": self._branch,
+        }
+
+    def schedule(self) -> None:
+        """Rewrites the function. Raises `CompileError` for what cannot be scheduled."""
+        self.borders.add_arguments()
+        for block in self.region.blocks:
+            for argument, resource in self.borders.resources(block):
+                length = byte_length(argument.type, block.first_op or self._any_op())
+                storage = Storage(length, resource, self.builder.index(max(length, 1)))
+                self.name(argument, storage)
+            self.timepoint = self.borders.timepoint(block)
+            for op in list(block.ops):
+                self._one(op)
+        for op in reversed(self._dead):
+            op.detach()
+            op.erase(safe_erase=False)
+        self.borders.erase_arguments()
+
+    def _any_op(self) -> Operation:
+        op = self.region.parent
+        assert op is not None
+        return op
+
+    def _one(self, op: Operation) -> None:
+        self.builder.anchor = op
+        tensors = any(is_tensor(value) for value in (*op.operands, *op.results))
+        handler = self.device_ops.get(op.name) if tensors else None
+        if handler is not None:
+            handler(op)
+            self._dead.append(op)
+        elif op.name in self.host_ops and (tensors or op.successors):
+            self.host_ops[op.name](op)
+        elif isinstance(constant_of(op.results[0]) if op.results else None, DenseAttr):
+            self._dead.append(op)
+        elif tensors:
+            raise unsupported(op, f"{op.name} on tensors of host code has no schedule", "move it into a dispatch")
+        elif not op.successors and op.name == "util.return":
+            self._wait()
+        self._handled.add(op)
+
+    # Points where the host needs the device.
+
+    def flush(self) -> None:
+        """Emits what was asked for; `timepoint` is its end."""
+        if self.run:
+            self.timepoint = RunEmitter(self.run, self.builder, self.timepoint).emit(self._handled)
+            self.run = Run()
+        self.forget_splats()
+
+    def _wait(self, *storages: Storage) -> None:
+        """Flushes and makes the host wait; the storages' resources are then those that the wait returns."""
+        self.flush()
+        if self.timepoint is None:
+            return
+        if self._signalled:
+            return
+        waiting: dict[SSAValue, SSAValue] = {}
+        for storage in storages:
+            if storage.resource is not None and storage.resource_size is not None:
+                waiting.setdefault(storage.resource, storage.resource_size)
+        await_op = stream.TimepointAwaitOp(list(waiting), list(waiting.values()), self.timepoint)
+        self.builder.add(await_op)
+        ready = dict(zip(waiting, await_op.results_, strict=True))
+        for storage in storages:
+            if storage.resource is not None:
+                storage.resource = ready[storage.resource]
+        self.timepoint = None
+
+    def constant_storage(self, value: DenseAttr) -> Storage:
+        if self._pool_resource is None:
+            size = ConstantOp.index(0)
+            self.pool_sizes.append(size)
+            load = util.GlobalLoadOp(GLOBAL_NAME, stream.ResourceType("constant"), immutable=True)
+            self.builder.at_top(load)
+            self.builder.at_top(size)
+            self._pool_resource = load.result, size.result
+        resource, size_value = self._pool_resource
+        length = element_count(value.type) * element_byte_size(value.element_type)
+        return Storage(length, resource, size_value, self.pool.place(value), "constant")
+
+    # Operations of the host.
+
+    def _import(self, op: Operation) -> None:
+        assert isinstance(op, hal.TensorImportOp)
+        self._dead.append(op)
+        encoding = op.target_encoding
+        length = byte_length(encoding, op)
+        if not self.strip_assertions and isinstance(op.source.type, hal.BufferViewType):
+            assert isinstance(encoding, TensorType)
+            type_value = self.builder.add(hal.ElementTypeOp(encoding.element_type)).results[0]
+            encoding_value = self.builder.add(hal.EncodingTypeOp()).results[0]
+            shape = [self.builder.index(size) for size in encoding.get_shape()]
+            label = op.import_name.data if op.import_name is not None else "tensor"
+            self.builder.add(hal.BufferViewAssertOp(op.source, label, type_value, encoding_value, shape))
+        size = self.builder.index(length)
+        resource = self.builder.add(stream.TensorImportOp(op.source, encoding, size, self.builder.affinity)).results[0]
+        self.name(op.target, Storage(length, resource, size))
+        fence = op.wait_fence
+        if fence is not None and fence not in self._fences:
+            timepoint = self.builder.add(stream.TimepointImportOp(fence, self.builder.affinity)).results[0]
+            self._fences[fence] = timepoint
+            self._join(timepoint)
+
+    def _join(self, timepoint: SSAValue) -> None:
+        if self.timepoint is not None:
+            timepoint = self.builder.add(stream.TimepointJoinOp([self.timepoint, timepoint])).results[0]
+        self.timepoint = timepoint
+
+    def _barrier(self, op: Operation) -> None:
+        """Signals the caller's fence; the results are available without a wait."""
+        assert isinstance(op, hal.TensorBarrierOp)
+        self._dead.append(op)
+        for source, result in zip(op.sources, op.results_, strict=True):
+            self.name(result, self.owned_storage_of(source, op))
+        self.flush()
+        timepoint = self.timepoint or self.builder.add(stream.TimepointImmediateOp()).results[0]
+        self.builder.add(stream.TimepointChainExternalOp(timepoint, op.signal_fence, self.builder.affinity))
+        self._signalled = True
+
+    def _export(self, op: Operation) -> None:
+        """Exports a tensor; the first export of a block waits for everything that the block exports."""
+        assert isinstance(op, hal.TensorExportOp)
+        self._dead.append(op)
+        if op not in self._exported:
+            following: Operation | None = op
+            while following is not None:
+                if isinstance(following, hal.TensorExportOp) and (following is op or self._is_known(following.source)):
+                    self._exported[following] = self.owned_storage_of(following.source, following)
+                following = following.next_op
+            self._wait(*self._exported.values())
+        resource, size, _ = self._exported.pop(op).resolve()
+        export = stream.TensorExportOp(resource, op.source_encoding, size, self.builder.affinity, op.target.type)
+        self.builder.add(export)
+        op.target.replace_all_uses_with(export.result)
+
+    def _is_known(self, value: SSAValue) -> bool:
+        return value in self.storages or isinstance(constant_of(value), DenseAttr)
+
+    def _load(self, op: Operation) -> None:
+        """Reads an element through a staging resource; loads that follow and can be served too share the wait."""
+        self._dead.append(op)
+        scalar = self._known_element(op)
+        if scalar is not None:
+            self.builder.add(scalar)
+            op.results[0].replace_all_uses_with(scalar.result)
+            return
+        if op not in self._staged:
+            following: Operation | None = op
+            while following is not None:
+                if following.name == "flow.tensor.load" and (following is op or self._can_stage(following)):
+                    self._stage(following)
+                following = following.next_op
+            self._wait(*self._staged.values())
+        resource, resource_size, offset = self._staged.pop(op).resolve()
+        load = stream.ResourceLoadOp(resource, resource_size, self.builder.index(offset), op.results[0].type)
+        self.builder.add(load)
+        op.results[0].replace_all_uses_with(load.result)
+
+    def _can_stage(self, load: Operation) -> bool:
+        """Whether everything that a later load needs is known already."""
+        return load.operands[0] in self.storages and all(
+            constant_int(index) is not None for index in self._box_starts(load, 2)
+        )
+
+    def _stage(self, load: Operation) -> None:
+        """Copies the element that `load` reads to a staging resource."""
+        type = load.operands[0].type
+        assert isinstance(type, TensorType)
+        static, dynamic = self._byte_offset(self._box_starts(load, 2), type)
+        size = element_byte_size(type.element_type)
+        staging = Storage(size, lifetime="staging")
+        self.copy(Range(self.storage_of(load.operands[0], load), size, static, dynamic), Range(staging, size))
+        self._staged[load] = staging
+        self._handled.add(load)
+
+    def _known_element(self, load: Operation) -> ConstantOp | None:
+        """The element, when it is that of a constant at a known place."""
+        constant = constant_of(load.operands[0])
+        if not isinstance(constant, DenseAttr):
+            return None
+        flat = 0
+        for index, size in zip(self._box_starts(load, 2), constant.shape, strict=True):
+            known = 0 if is_splat(constant) else constant_int(index)
+            if known is None:
+                return None
+            flat = flat * size + known
+        return scalar_of(constant, flat)
+
+    def _global_load(self, op: Operation) -> None:
+        """Immutable tensor globals with a value are constants."""
+        name = op.properties["global"].string_value()  # pyright: ignore[reportAttributeAccessIssue]
+        value = self.globals.get(name)
+        if value is None:
+            raise unsupported(op, f"mutable global @{name} has no schedule", "pass it as an argument and a result")
+        constant = ConstantOp(value)
+        self.builder.add(constant)
+        op.results[0].replace_all_uses_with(constant.result)
+        self._dead.extend((constant, op))
+
+    def _call(self, op: Operation) -> None:
+        """Resources are passed after a wait: callee and caller both start from a quiet device."""
+        assert isinstance(op, util.CallOp)
+        self._dead.append(op)
+        storages = {
+            index: self.owned_storage_of(value, op) for index, value in enumerate(op.operands) if is_tensor(value)
+        }
+        self._wait(*storages.values())
+        operands = [
+            storages[index].resolve()[0] if index in storages else value for index, value in enumerate(op.operands)
+        ]
+        types = [stream.ResourceType("external") if is_tensor(result) else result.type for result in op.results]
+        call = util.CallOp(op.callee, operands, types)
+        self.builder.add(call)
+        for old, new in zip(op.results, call.results_, strict=True):
+            if is_tensor(old):
+                length = byte_length(old.type, op)
+                self.name(old, Storage(length, new, self.builder.index(max(length, 1))))
+            else:
+                old.replace_all_uses_with(new)
+
+    def _return(self, op: Operation) -> None:
+        self._dead.append(op)
+        storages = {
+            index: self.owned_storage_of(value, op) for index, value in enumerate(op.operands) if is_tensor(value)
+        }
+        self._wait(*storages.values())
+        values = [storages[i].resolve()[0] if i in storages else value for i, value in enumerate(op.operands)]
+        self.builder.add(util.ReturnOp(*values))
+
+    def _branch(self, op: Operation) -> None:
+        """Passes resources for tensors and, where the target asks for it, the timepoint."""
+        self._dead.append(op)
+        storages: dict[SSAValue, Storage] = {}
+        for number in range(len(op.successors)):
+            for value in branch_arguments(op, number):
+                if is_tensor(value) and value not in storages:
+                    storages[value] = self.owned_storage_of(value, op)
+        self.flush()
+        if self.timepoint is not None and not all(self.borders.carries_timepoint(block) for block in op.successors):
+            self._wait()
+        passed: list[list[SSAValue]] = []
+        for number, successor in enumerate(op.successors):
+            arguments = [
+                storages[value].resolve()[0] if value in storages else value for value in branch_arguments(op, number)
+            ]
+            if self.borders.carries_timepoint(successor):
+                if self.timepoint is None:
+                    self.timepoint = self.builder.add(stream.TimepointImmediateOp()).results[0]
+                arguments.append(self.timepoint)
+            passed.append(arguments)
+        self.builder.add(self.borders.branch(op, passed))
+
+
+def _signature(function: util.FuncOp) -> FunctionType:
+    def convert(type: Attribute) -> Attribute:
+        return stream.ResourceType("external") if isinstance(type, TensorType) else type
+
+    return FunctionType.from_lists(
+        [convert(type) for type in function.function_type.inputs.data],
+        [convert(type) for type in function.function_type.outputs.data],
+    )
+
+
+def tensor_globals(module: ModuleOp) -> dict[str, DenseAttr]:
+    """Values of the immutable tensor globals; their ops are erased."""
+    found: dict[str, DenseAttr] = {}
+    for op in list(module.ops):
+        if (
+            isinstance(op, util.GlobalOp)
+            and isinstance(op.type, TensorType)
+            and op.is_mutable is None
+            and isinstance(op.initial_value, DenseAttr)
+        ):
+            found[op.sym_name.data] = op.initial_value
+            module.body.block.erase_op(op)
+    return found
+
+
+@dataclass(frozen=True)
+class SchedulePass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tiree-stream-schedule"
+    strip_assertions: bool = False
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
+        affinity = op.attributes.get("stream.affinity.default")
+        pool = ConstantPool()
+        globals = tensor_globals(op)
+        sizes: list[ConstantOp] = []
+        for function in list(op.ops):
+            if not isinstance(function, util.FuncOp) or not function.body.blocks:
+                continue
+            scheduler = Scheduler(function.body, pool, globals, affinity, self.strip_assertions)
+            scheduler.schedule()
+            function.function_type = _signature(function)
+            sizes.extend(scheduler.pool_sizes)
+        if pool.is_empty:
+            return
+        for size in sizes:
+            size.properties["value"] = ConstantOp.index(pool.size).value
+        first = next(o for o in op.ops if not _is_device_global(o))
+        op.body.block.insert_ops_before(pool.global_and_initializer(affinity), first)
+
+
+def _is_device_global(op: Operation) -> bool:
+    return isinstance(op, util.GlobalOp) and isinstance(op.type, hal.DeviceType)
+
+

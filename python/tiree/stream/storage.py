@@ -1,0 +1,139 @@
+"""Memory and commands as the scheduler thinks of them, before they are operations.
+
+A `Storage` is a byte range that one or more tensors share. A `Command` reads and writes ranges of storages; a run of
+commands becomes one `stream.cmd.execute`, and only then do storages that were made for it get their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.irdl import IRDLOperation
+
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.dense import element_byte_size, element_count
+from tiree.support.errors import CompileError, Diagnostic
+
+
+def location_of(op: Operation) -> str:
+    """`file:line:column` of an op, or `<unknown>`."""
+    return str(getattr(op, "location", None) or "<unknown>")
+
+
+def unsupported(op: Operation, message: str, hint: str = "") -> CompileError:
+    """The error for an op of host code that cannot be scheduled."""
+    return CompileError(Diagnostic(message, location_of(op), hint))
+
+
+def byte_length(type: Attribute, op: Operation) -> int:
+    """Bytes of a static tensor. Raises `CompileError` for dynamic shapes and types without a memory layout."""
+    assert isinstance(type, TensorType)
+    if any(size < 0 for size in type.get_shape()):
+        raise unsupported(
+            op, f"{op.name} has a tensor of dynamic shape {type}", "give the entry point static shapes"
+        )
+    try:
+        return element_count(type) * element_byte_size(type.element_type)
+    except TypeError:
+        raise unsupported(op, f"{op.name} has a tensor of type {type}, which has no memory layout") from None
+
+
+@dataclass(eq=False)
+class Storage:
+    """`length` bytes at `offset` of `resource`; unplaced (None) until the run that makes it is emitted."""
+
+    length: int
+    resource: SSAValue | None = None
+    resource_size: SSAValue | None = None
+    offset: int = 0
+    lifetime: str = "external"
+    values: list[SSAValue] = field(default_factory=list)
+    escapes: bool = False
+    """Needed after the run even if no use says so (an operand of a branch that is being rewritten)."""
+    inside: tuple[Storage, int] | None = None
+    """Lies in another storage at an offset: whoever writes it writes there directly."""
+
+    @property
+    def is_placed(self) -> bool:
+        return self.resource is not None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is a resource of its own, as branches and results need."""
+        return self.lifetime == "external" and self.offset == 0 and self.inside is None
+
+    def outermost(self) -> tuple[Storage, int]:
+        """The storage that has a place of its own, and the offset in it."""
+        storage, offset = self, 0
+        while storage.inside is not None:
+            storage, inner = storage.inside
+            offset += inner
+        return storage, offset
+
+    def resolve(self) -> tuple[SSAValue, SSAValue, int]:
+        """Resource, its size and the absolute offset. Valid once placed."""
+        storage, offset = self.outermost()
+        assert storage.resource is not None
+        assert storage.resource_size is not None
+        return storage.resource, storage.resource_size, storage.offset + offset
+
+
+@dataclass(frozen=True)
+class Range:
+    """`length` bytes of a storage from `offset` on, plus a value that is only known when the program runs."""
+
+    storage: Storage
+    length: int
+    offset: int = 0
+    dynamic_offset: SSAValue | None = None
+
+
+@dataclass(eq=False)
+class Command:
+    """One dispatch, copy or fill. `reads`/`writes` index `ranges`; a dispatch binds its ranges in order."""
+
+    kind: str
+    ranges: list[Range]
+    access: list[int]
+    """`ResourceAccess` of each range."""
+    op: Operation | None = None
+    pattern: SSAValue | None = None
+    words: Sequence[SSAValue] = ()
+
+
+class HostBuilder:
+    """Adds operations to a host function: at the anchor, or constants at the top of the function (each once)."""
+
+    def __init__(self, entry: Block, affinity: Attribute | None) -> None:
+        self.entry = entry
+        self.affinity = affinity
+        self.anchor: Operation | None = None
+        self._constants: dict[Attribute, SSAValue] = {}
+
+    def add(self, op: IRDLOperation | Operation) -> Operation:
+        assert self.anchor is not None
+        block = self.anchor.parent
+        assert block is not None
+        block.insert_op_before(op, self.anchor)
+        return op
+
+    def at_top(self, op: Operation) -> Operation:
+        """Adds `op` in front of everything in the entry block."""
+        first = self.entry.first_op
+        if first is None:
+            self.entry.add_op(op)
+        else:
+            self.entry.insert_op_before(op, first)
+        return op
+
+    def constant(self, op: ConstantOp) -> SSAValue:
+        value = self._constants.get(op.value)
+        if value is None:
+            value = self._constants[op.value] = self.at_top(op).results[0]
+        return value
+
+    def index(self, value: int) -> SSAValue:
+        return self.constant(ConstantOp.index(value))
