@@ -1,7 +1,7 @@
 """`FunctionLowering`: walks the operations of a function and rebuilds them, inlining calls on the way.
 
 Ops of StableHLO and CHLO go through the handler table; calls are lowered in place from the callee's body, so that
-nothing is cloned first; every other op is copied with its operands and types replaced and its regions rebuilt the same way.
+nothing is cloned first. Every other op is copied, with operands and types replaced and regions rebuilt the same way.
 """
 
 from __future__ import annotations

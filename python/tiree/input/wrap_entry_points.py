@@ -1,0 +1,259 @@
+"""`tiree-abi-wrap-entry-points`: public functions take and return buffer views, as IREE's native ABI has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects import tensor
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    FunctionType,
+    IndexType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnitAttr,
+    i32,
+)
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects import util
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.hal_attrs import BufferViewType, FenceType
+from tiree.dialects.hal_ops import BufferViewDimOp, FenceSignalOp, TensorBarrierOp, TensorExportOp, TensorImportOp
+from tiree.input.locations import location_text
+from tiree.support.errors import CompileError, Diagnostic
+
+_PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding"})
+
+
+@dataclass(frozen=True)
+class WrapEntryPointsPass(ModulePass):
+    """In: `util.func`s on tensors.
+
+    Out: each public one takes a `!hal.buffer_view` for each tensor, imports it, and exports its tensor results; scalars
+    pass through. `iree.abi.declaration` says in `iree.reflection` what the function was. `execution_model`
+    `async-external` adds a fence to wait for and one to signal. A public function that the module calls keeps its
+    tensor form under the name `_name`. Raises `CompileError` for argument attributes of the ABI without support.
+    """
+
+    name = "tiree-abi-wrap-entry-points"
+    execution_model: str = "async-internal"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        called: dict[str, list[util.CallOp]] = {}
+        for call in op.walk():
+            if isinstance(call, util.CallOp):
+                called.setdefault(call.callee.root_reference.data, []).append(call)
+        for function in list(op.body.block.ops):
+            if isinstance(function, util.FuncOp) and function.is_public and not function.is_external:
+                calls = called.get(function.sym_name.data)
+                if calls:
+                    function = _split_off(op.body.block, function, calls)
+                _Wrapper(function, self.execution_model == "async-external").wrap()
+
+
+def _split_off(block: Block, function: util.FuncOp, calls: Sequence[util.CallOp]) -> util.FuncOp:
+    """Makes `function` private as `_name`; returns a public function in front of it that calls it."""
+    name = function.sym_name.data
+    type = function.function_type
+    body = Block(arg_types=type.inputs.data)
+    call = util.CallOp("_" + name, body.args, type.outputs.data)
+    body.add_ops([call, util.ReturnOp(*call.results)])
+    kept = {key: function.properties.pop(key, None) for key in ("arg_attrs", "res_attrs")}
+    outer = util.FuncOp(name, type, Region(body), properties=kept, attributes=function.attributes)
+    outer.location = call.location = function.location
+    function.attributes.clear()
+    function.properties["sym_name"] = StringAttr("_" + name)
+    function.properties["sym_visibility"] = StringAttr("private")
+    for inner in calls:
+        inner.properties["callee"] = call.callee
+    block.insert_op_before(outer, function)
+    return outer
+
+
+class _Wrapper:
+    """Wraps one function in place."""
+
+    def __init__(self, function: util.FuncOp, fences: bool) -> None:
+        self.function = function
+        self.fences = fences
+        block = function.body.blocks.first
+        assert block is not None
+        self.entry = block
+        count = len(function.function_type.inputs.data)
+        self.argument_attributes = _attribute_list(function.properties.get("arg_attrs"), count)
+        count = len(function.function_type.outputs.data)
+        self.result_attributes = _attribute_list(function.properties.get("res_attrs"), count)
+        self.wait: BlockArgument | None = None
+        self.signal: BlockArgument | None = None
+
+    def wrap(self) -> None:
+        function, type = self.function, self.function.function_type
+        declaration = self._declaration(type)
+        if self.fences:
+            count = len(self.entry.args)
+            self.wait = self.entry.insert_arg(FenceType(), count)
+            self.signal = self.entry.insert_arg(FenceType(), count + 1)
+        imports = self._import_arguments(type)
+        for block in function.body.blocks:
+            last = block.last_op
+            if isinstance(last, util.ReturnOp):
+                self._export_results(last, imports)
+        for op in imports.values():
+            if op.target.first_use is None:
+                _erase_import(op)
+        outputs = [BufferViewType() if isinstance(t, TensorType) else t for t in type.outputs.data]
+        function.properties["function_type"] = FunctionType.from_lists(
+            [argument.type for argument in self.entry.args], outputs
+        )
+        for key in ("arg_attrs", "res_attrs", "tied_operands", "sym_visibility"):
+            function.properties.pop(key, None)
+        reflection = function.attributes.get("iree.reflection")
+        entries = dict(reflection.data) if isinstance(reflection, DictionaryAttr) else {}
+        entries["iree.abi.declaration"] = StringAttr(declaration)
+        if self.fences:
+            entries["iree.abi.model"] = StringAttr("coarse-fences")
+        attributes = {
+            **function.attributes,
+            "iree.abi.stub": UnitAttr(),
+            "iree.reflection": DictionaryAttr(dict(sorted(entries.items()))),
+        }
+        function.attributes = dict(sorted(attributes.items()))
+
+    def _declaration(self, type: FunctionType) -> str:
+        def values(prefix: str, types: Sequence[Attribute], attributes: Sequence[DictionaryAttr]) -> str:
+            return ", ".join(
+                f"%{prefix}{i}: {t}{' ' + _dictionary_text(a) if a.data else ''}"
+                for i, (t, a) in enumerate(zip(types, attributes, strict=True))
+            )
+
+        for attributes in (*self.argument_attributes, *self.result_attributes):
+            for key in attributes.data:
+                if key not in _PASSED_ATTRIBUTES:
+                    raise CompileError(
+                        Diagnostic(
+                            f"@{self.function.sym_name.data}: {key} on an argument or result is not supported",
+                            location_text(self.function),
+                            "Remove the attribute; results are then returned in buffers of their own.",
+                        )
+                    )
+        inputs = values("input", type.inputs.data, self.argument_attributes)
+        outputs = values("output", type.outputs.data, self.result_attributes)
+        kind = "async" if self.fences else "sync"
+        return f"{kind} func @{self.function.sym_name.data}({inputs}) -> ({outputs})"
+
+    def _import_arguments(self, type: FunctionType) -> dict[SSAValue, TensorImportOp]:
+        """Turns tensor arguments into buffer views; returns the imports by the value that they define."""
+        imports: dict[SSAValue, TensorImportOp] = {}
+        new: list[Operation] = []
+        for index, tensor_type in enumerate(type.inputs.data):
+            if not isinstance(tensor_type, TensorType):
+                continue
+            old = self.entry.args[index]
+            argument = self.entry.insert_arg(BufferViewType(), index)
+            dims = [
+                BufferViewDimOp.create(
+                    operands=[argument],
+                    result_types=[IndexType()],
+                    properties={"index": IntegerAttr(d, IndexType())},
+                )
+                for d, size in enumerate(tensor_type.get_shape())
+                if size == -1
+            ]
+            encoding = self.argument_attributes[index].data.get("iree.abi.encoding", tensor_type)
+            fence = [self.wait] if self.wait is not None else []
+            op = TensorImportOp.create(
+                operands=[argument, *(dim.results[0] for dim in dims), *fence],
+                result_types=[tensor_type],
+                properties={
+                    "name": StringAttr(f"input{index}"),
+                    "target_encoding": encoding,
+                    "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, len(dims), len(fence), 0]),
+                },
+            )
+            old.replace_all_uses_with(op.results[0])
+            self.entry.erase_arg(old)
+            imports[op.results[0]] = op
+            new += [*dims, op]
+        for op in new:
+            op.location = self.function.location
+        first = self.entry.first_op
+        assert first is not None
+        self.entry.insert_ops_before(new, first)
+        return imports
+
+    def _export_results(self, last: util.ReturnOp, imports: dict[SSAValue, TensorImportOp]) -> None:
+        block = last.parent
+        assert block is not None
+        new: list[Operation] = []
+        values = list(last.operands)
+        tensors = list(dict.fromkeys(value for value in values if isinstance(value.type, TensorType)))
+        available = {value: value for value in tensors}
+        if self.signal is not None:
+            if tensors:
+                barrier = TensorBarrierOp(tensors, self.signal)
+                new.append(barrier)
+                available = dict(zip(tensors, barrier.results, strict=True))
+            else:
+                new.append(FenceSignalOp.create(operands=[self.signal]))
+        for index, value in enumerate(values):
+            if not isinstance(value.type, TensorType):
+                continue
+            encoding = self.result_attributes[index].data.get("iree.abi.encoding", value.type)
+            source = imports.get(value)
+            if source is not None and self.signal is None and source.properties["target_encoding"] == encoding:
+                # An argument returned as it came.
+                values[index] = source.operands[0]
+                continue
+            dims = _result_dims(available[value], value.type, new)
+            export = TensorExportOp.create(
+                operands=[available[value], *dims],
+                result_types=[BufferViewType()],
+                properties={"name": StringAttr(f"output{index}"), "source_encoding": encoding},
+            )
+            new.append(export)
+            values[index] = export.results[0]
+        for op in new:
+            op.location = last.location
+        block.insert_ops_before(new, last)
+        last.operands = values
+
+
+def _result_dims(value: SSAValue, type: TensorType, new: list[Operation]) -> list[SSAValue]:
+    """The dynamic dimensions of a result; appends the operations that compute them."""
+    dims: list[SSAValue] = []
+    for d, size in enumerate(type.get_shape()):
+        if size == -1:
+            position = ConstantOp(IntegerAttr(d, IndexType()))
+            op = tensor.DimOp.create(operands=[value, position.result], result_types=[IndexType()])
+            new += [position, op]
+            dims.append(op.results[0])
+    return dims
+
+
+def _erase_import(op: TensorImportOp) -> None:
+    dims = [value.owner for value in op.target_dims]
+    op.detach()
+    op.erase()
+    for dim in dims:
+        assert isinstance(dim, Operation)
+        dim.detach()
+        dim.erase()
+
+
+def _attribute_list(attrs: Attribute | None, count: int) -> list[DictionaryAttr]:
+    if isinstance(attrs, ArrayAttr):
+        return [entry for entry in attrs.data if isinstance(entry, DictionaryAttr)]
+    return [DictionaryAttr({})] * count
+
+
+def _dictionary_text(attrs: DictionaryAttr) -> str:
+    return "{" + ", ".join(f"{key} = {value}" for key, value in sorted(attrs.data.items())) + "}"
