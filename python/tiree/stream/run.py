@@ -58,21 +58,23 @@ def _classify(storage: Storage, handled: Collection[Operation]) -> str:
 
 
 class RunEmitter:
-    """Emits one run at the builder's anchor. `timepoint` is what it waits for and, afterwards, its end."""
+    """Emits one run at the builder's anchor. `timepoint` is what it waits for."""
 
     def __init__(self, run: Run, builder: HostBuilder, timepoint: SSAValue | None) -> None:
         self.run = run
         self.builder = builder
         self.timepoint = timepoint
         self.slab: tuple[SSAValue, SSAValue] | None = None
+        self.allocated: list[SSAValue] = []
 
     def emit(self, handled: Collection[Operation]) -> SSAValue:
         """Allocates, executes, frees; returns the timepoint after the commands."""
         self._allocate(handled)
         resources = self._resources()
-        execute = stream.CmdExecuteOp(
-            list(resources), list(resources.values()), self.timepoint, self.builder.affinity
-        )
+        ready = self.allocated[0] if self.allocated else self.timepoint
+        if len(self.allocated) > 1:
+            ready = self.builder.add(stream.TimepointJoinOp(self.allocated)).results[0]
+        execute = stream.CmdExecuteOp(list(resources), list(resources.values()), ready, self.builder.affinity)
         body = execute.body.block
         arguments = dict(zip(resources, body.args, strict=True))
         for group in self._concurrent_groups():
@@ -87,11 +89,11 @@ class RunEmitter:
         return execute.result_timepoint
 
     def _alloca(self, lifetime: str, size: int) -> tuple[SSAValue, SSAValue]:
-        """A resource and its size; allocations form a chain, so that one timepoint covers them all."""
+        """A resource and its size; what executes waits for all allocations."""
         size_value = self.builder.index(max(size, 1))
         alloca = stream.ResourceAllocaOp(lifetime, size_value, self.builder.affinity, self.timepoint)
         self.builder.add(alloca)
-        self.timepoint = alloca.result_timepoint
+        self.allocated.append(alloca.result_timepoint)
         return alloca.result, size_value
 
     def _allocate(self, handled: Collection[Operation]) -> None:
