@@ -1,0 +1,66 @@
+"""The flow stage: simplify tensor programs, decide what runs together, and outline it into executables.
+
+Each function returns the passes of one phase, in order; nothing heavy is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tiree.support.options import CompileOptions
+
+
+def preprocessing_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """Phase `preprocessing`: one clean-up before any decision."""
+    from tiree.flow.cse import CSE
+
+    return [CSE()]
+
+
+def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """Phase `global-optimization`: folding, data movement as structured ops, host arithmetic into bodies."""
+    from tiree.flow.canonicalize import Canonicalize
+    from tiree.flow.cse import CSE
+    from tiree.flow.fold_constants import FoldConstants
+    from tiree.flow.sink_scalars import SinkScalars
+    from tiree.flow.slices_to_generic import SlicesToGeneric
+
+    return [Canonicalize(), SlicesToGeneric(), SinkScalars(), FoldConstants(), Canonicalize(), CSE()]
+
+
+def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """Phase `dispatch-creation`: fusion and dispatch regions."""
+    from tiree.flow.canonicalize import Canonicalize
+    from tiree.flow.convert_to_flow import ConvertToFlow
+    from tiree.flow.cse import CSE
+    from tiree.flow.form_dispatch_workgroups import FormDispatchWorkgroups
+    from tiree.flow.fuse_elementwise import FuseElementwise
+    from tiree.flow.materialize_slices import MaterializeSlices
+    from tiree.flow.reshapes import SinkReshapes
+    from tiree.flow.unit_dims import DropUnitDims
+
+    return [
+        DropUnitDims(),
+        Canonicalize(),
+        SinkReshapes(),
+        Canonicalize(),
+        CSE(),
+        FuseElementwise(),
+        Canonicalize(),
+        CSE(),
+        MaterializeSlices(),
+        FormDispatchWorkgroups(),
+        CSE(),
+        ConvertToFlow(),
+        CSE(),
+    ]
+
+
+def flow_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """Phase `flow`: executables."""
+    from tiree.flow.outline_dispatches import OutlineDispatches
+
+    return [OutlineDispatches()]

@@ -1,0 +1,239 @@
+"""`tiree-flow-canonicalize`: folds every op that equals something simpler, in one walk in program order.
+
+In: tensor programs of linalg.generic, linalg.fill, tensor.*, arith, math and scf. Out: no identity casts, slices, pads,
+reshapes or copies; uniform tensors are scalars of the bodies that read them; inits of elementwise ops are empty;
+`scf.if` on a constant is inlined; element reads of known tensors are scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects.arith import constant_of
+from tiree.dialects.dense import DenseAttr
+from tiree.flow.cse import remove_unused_ops, top_blocks
+from tiree.flow.simplify_generic import (
+    as_copy,
+    detach_inits,
+    fold_scalar,
+    fold_scalars,
+    inline_uniform_inputs,
+    merge_equal_inputs,
+    number_of,
+    replace_exact_divisions,
+    scalar_constant,
+    uniform_scalar,
+)
+from tiree.flow.structured import (
+    body_of,
+    defining_op,
+    erase_op,
+    insert_before,
+    make_empty,
+    make_fill,
+    replace_op,
+    segments,
+    shape_of,
+)
+
+Folder = Callable[[Operation], SSAValue | None]
+
+
+def _static(op: Operation, name: str) -> tuple[int, ...]:
+    return tuple(op.properties[name].get_values())  # pyright: ignore
+
+
+def _same_type(op: Operation) -> SSAValue | None:
+    return op.operands[0] if op.operands[0].type == op.results[0].type else None
+
+
+def _reshape(op: Operation) -> SSAValue | None:
+    """Of the same type; of a reshape back to its source's type; of a fill or a constant."""
+    source = op.operands[0]
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    if source.type == type:
+        return source
+    producer = defining_op(source)
+    if producer is None:
+        return None
+    if producer.name in RESHAPES and producer.operands[0].type == type:
+        return producer.operands[0]
+    if producer.name == "linalg.fill":
+        empty = make_empty(type)
+        fill = make_fill(producer.operands[0], empty.results[0])
+        insert_before(op, empty, fill)
+        return fill.results[0]
+    if producer.name == "tensor.extract_slice" and source.has_one_use() and _drops_unit_dims(source, type):
+        slice = producer.clone()
+        slice.results[0]._type = type
+        insert_before(op, slice)
+        return slice.results[0]
+    attr = constant_of(source)
+    if isinstance(attr, DenseAttr):
+        from tiree.dialects.arith import ConstantOp
+
+        constant = ConstantOp(DenseAttr(type, attr.data))
+        insert_before(op, constant)
+        return constant.result
+    return None
+
+
+def _drops_unit_dims(source: SSAValue, type: TensorType) -> bool:
+    """Whether `type` is the type of `source` with only dims of extent 1 left out (a rank-reduced slice)."""
+    shape = shape_of(source)
+    return len(type.get_shape()) < len(shape) and [size for size in shape if size != 1] == list(type.get_shape())
+
+
+def _extract(op: Operation) -> SSAValue | None:
+    """An element of a uniform tensor, or of a one-element `from_elements`."""
+    source = op.operands[0]
+    producer = defining_op(source)
+    if producer is not None and producer.name == "tensor.from_elements" and len(producer.operands) == 1:
+        return producer.operands[0]
+    scalar = uniform_scalar(source)
+    return scalar_constant(scalar, op) if isinstance(scalar, DenseAttr) else scalar
+
+
+def _pad(op: Operation) -> SSAValue | None:
+    return _same_type(op) if "nofold" not in op.properties else None
+
+
+def _insert_slice(op: Operation) -> SSAValue | None:
+    """An insertion that covers all of its destination."""
+    return op.operands[0] if op.operands[0].type == op.results[0].type and segments(op)[2] == 0 else None
+
+
+def _extract_slice(op: Operation) -> SSAValue | None:
+    if _same_type(op) is not None:
+        return op.operands[0]
+    producer = defining_op(op.operands[0])
+    type = op.results[0].type
+    if producer is not None and producer.name == "linalg.fill":
+        empty = make_empty(type)
+        fill = make_fill(producer.operands[0], empty.results[0])
+        insert_before(op, empty, fill)
+        return fill.results[0]
+    return None
+
+
+def _fill(op: Operation) -> SSAValue | None:
+    producer = defining_op(op.operands[1])
+    if producer is None or producer.name != "tensor.empty":
+        empty = make_empty(op.operands[1].type)
+        insert_before(op, empty)
+        op.operands[1] = empty.results[0]
+    return None
+
+
+def _from_elements(op: Operation) -> SSAValue | None:
+    """Of constants: a constant."""
+    from tiree.dialects.arith import ConstantOp
+    from tiree.dialects.dense import encode_scalar
+
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    numbers = [number_of(operand) for operand in op.operands]
+    if not numbers or any(number is None or number != number for number in numbers):
+        return None
+    data = b"".join(encode_scalar(type.element_type, number) for number in numbers if number is not None)
+    constant = ConstantOp(DenseAttr.from_buffer(type, data))
+    insert_before(op, constant)
+    return constant.result
+
+
+RESHAPES = ("tensor.expand_shape", "tensor.collapse_shape", "flow.tensor.reshape")
+
+FOLDERS: dict[str, Folder] = {
+    "tensor.cast": _same_type,
+    "tensor.extract": _extract,
+    "tensor.pad": _pad,
+    "tensor.extract_slice": _extract_slice,
+    "tensor.insert_slice": _insert_slice,
+    "tensor.from_elements": _from_elements,
+    "linalg.fill": _fill,
+    **dict.fromkeys(RESHAPES, _reshape),
+}
+
+
+def simplify_generic(op: Operation) -> None:
+    """Brings one `linalg.generic` to its simplest form, or replaces it."""
+    while detach_inits(op):
+        pass
+    inline_uniform_inputs(op)
+    merge_equal_inputs(op)
+    block = body_of(op)
+    fold_scalars(block)
+    replace_exact_divisions(block)
+    values = as_copy(op)
+    if values is not None:
+        replace_op(op, values)
+
+
+def _inline_if(op: Operation) -> bool:
+    """Replaces an `scf.if` on a constant by the ops of the branch taken."""
+    number = number_of(op.operands[0])
+    if number is None:
+        return False
+    branch = op.regions[0 if number else 1].blocks.first
+    if branch is None:
+        erase_op(op)
+        return True
+    terminator = branch.last_op
+    assert terminator is not None
+    values = list(terminator.operands)
+    erase_op(terminator)
+    for inner in list(branch.ops):
+        inner.detach()
+        insert_before(op, inner)
+    replace_op(op, values)
+    return True
+
+
+def canonicalize_block(block: Block) -> None:
+    """Folds the ops of `block` and of the control flow in it."""
+    op = block.first_op
+    while op is not None:
+        following = op.next_op
+        if op.name == "linalg.generic":
+            simplify_generic(op)
+        elif (folder := FOLDERS.get(op.name)) is not None:
+            if (value := folder(op)) is not None:
+                replace_op(op, [value])
+        elif op.name == "scf.if":
+            before = op.prev_op
+            if _inline_if(op):
+                following = before.next_op if before is not None else block.first_op
+            else:
+                _canonicalize_regions(op)
+        elif op.name.startswith("scf."):
+            _canonicalize_regions(op)
+        elif op.name.startswith("arith.") and op.name != "arith.constant" and len(op.results) == 1:
+            value = fold_scalar(op)
+            if value is not None:
+                replace_op(op, [value])
+        op = following
+
+
+def _canonicalize_regions(op: Operation) -> None:
+    for region in op.regions:
+        for inner in region.blocks:
+            canonicalize_block(inner)
+
+
+@dataclass(frozen=True)
+class Canonicalize(ModulePass):
+    """Folding, in program order."""
+
+    name = "tiree-flow-canonicalize"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in top_blocks(op):
+            canonicalize_block(block)
+            remove_unused_ops(block)

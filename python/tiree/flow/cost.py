@@ -1,0 +1,74 @@
+"""The fusion cost model: what one evaluation of a body costs, and when repeating it is cheaper than storing its result.
+
+Costs are in units of one vector add. A store and a load of an element that leaves the registers cost about four, so:
+
+* *free* bodies (0) move or widen data; they may enter any consumer, however often it reads them;
+* *cheap* bodies (at most `CHEAP`) may be repeated by a consumer with a larger space or by several consumers, as long as
+  at most one of their inputs is as large as their result (reading two tensors again costs more than the one stored);
+* anything else (division, roots, exp, gathers) is evaluated once: it fuses only where every element is read once.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Operation
+
+from tiree.flow.structured import body_of, element_count, inits_of, inputs_of, is_tensor
+
+CHEAP = 2
+MAX_COPIES = 4
+"""The most consumers that each get their own copy of a cheap producer."""
+
+_FREE = frozenset(
+    ("linalg.yield", "linalg.index", "arith.constant", "arith.extf", "arith.extsi", "arith.extui", "arith.index_cast")
+)
+_EXPENSIVE = {
+    "arith.divf": 8,
+    "arith.divsi": 20,
+    "arith.divui": 20,
+    "arith.remf": 20,
+    "arith.remsi": 20,
+    "arith.remui": 20,
+    "math.sqrt": 8,
+    "math.rsqrt": 8,
+    "math.absf": 1,
+    "math.absi": 1,
+    "math.floor": 1,
+    "math.ceil": 1,
+    "math.roundeven": 1,
+    "math.trunc": 1,
+    "math.fma": 1,
+    "math.copysign": 1,
+    "tensor.extract": 8,
+}
+
+
+def body_cost(op: Operation) -> int:
+    """The cost of one evaluation of the body of a structured op."""
+    cost = 0
+    for inner in body_of(op).ops:
+        if inner.name not in _FREE:
+            cost += _EXPENSIVE.get(inner.name, 16 if inner.name.startswith("math.") else 1)
+    return cost
+
+
+def is_free(op: Operation) -> bool:
+    """Whether the body only moves data or widens it (no arithmetic, no gather)."""
+    return body_cost(op) == 0
+
+
+def is_cheap(op: Operation) -> bool:
+    """Whether evaluating `op` again costs less than loading its stored result."""
+    if body_cost(op) > CHEAP:
+        return False
+    size = max((element_count(init) for init in inits_of(op)), default=1)
+    large = sum(1 for value in inputs_of(op) if is_tensor(value) and element_count(value) * 2 > size)
+    return large <= 1
+
+
+def is_mask_like(op: Operation) -> bool:
+    """Whether all results are `i1`: storing them costs a byte an element and recomputing them a compare."""
+    return all(
+        isinstance(result.type.get_element_type(), IntegerType) and result.type.get_element_type().width.data == 1  # pyright: ignore
+        for result in op.results
+    )

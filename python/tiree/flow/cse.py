@@ -1,0 +1,134 @@
+"""`tiree-flow-cse`: merges equal pure operations and removes those without uses, one walk each way.
+
+In: any module. Out: no two ops of a host block (or of a dominating outer block) are equal; no pure op is unused. Bodies
+of structured ops are cleaned too. Equality is structural: name, properties, operands, result types and regions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.traits import IsTerminator
+
+from tiree.flow.structured import erase_op, function_blocks, replace_op
+
+_PURE_DIALECTS = ("arith.", "math.", "linalg.", "tensor.", "complex.")
+_PURE_OPS = frozenset(
+    ("flow.tensor.reshape", "flow.tensor.splat", "flow.tensor.slice", "flow.tensor.update", "flow.tensor.empty")
+    + ("flow.tensor.load", "affine.apply")
+)
+
+
+def is_pure(op: Operation) -> bool:
+    """Whether `op` may be removed when unused and merged with an equal op."""
+    return (op.name.startswith(_PURE_DIALECTS) or op.name in _PURE_OPS) and not op.has_trait(IsTerminator)
+
+
+def structural_key(op: Operation, numbering: dict[SSAValue, int] | None = None) -> tuple:
+    """A hashable form of `op`. Values in `numbering` (and those defined inside) count by number, others by identity."""
+    numbering = {} if numbering is None else numbering
+    operands = tuple(numbering.get(operand, operand) for operand in op.operands)
+    regions = tuple(_region_key(region, numbering) for region in op.regions)
+    for result in op.results:
+        numbering[result] = len(numbering)
+    return (
+        op.name,
+        tuple(op.properties.items()) if len(op.properties) < 2 else tuple(sorted(op.properties.items(), key=_name)),
+        tuple(sorted(op.attributes.items(), key=_name)) if op.attributes else (),
+        operands,
+        tuple(result.type for result in op.results),
+        regions,
+    )
+
+
+def _name(item: tuple[str, object]) -> str:
+    return item[0]
+
+
+def _region_key(region: Region, numbering: dict[SSAValue, int]) -> tuple:
+    keys = []
+    for block in region.blocks:
+        for arg in block.args:
+            numbering[arg] = len(numbering)
+        keys.append((tuple(arg.type for arg in block.args), tuple(structural_key(op, numbering) for op in block.ops)))
+    return tuple(keys)
+
+
+def merge_equal_ops(block: Block, outer: dict[tuple, Operation] | None = None) -> None:
+    """Merges equal pure ops of `block`; control flow inside sees the ops before it."""
+    seen = dict(outer) if outer else {}
+    for op in list(block.ops):
+        if op.name.startswith("scf."):
+            for region in op.regions:
+                for inner in region.blocks:
+                    merge_equal_ops(inner, seen)
+        if not is_pure(op) or op.name == "tensor.empty":
+            continue
+        if op.regions and op.name == "linalg.generic":
+            clean_body(op)
+        key = structural_key(op)
+        if key in seen:
+            replace_op(op, seen[key].results)
+        else:
+            seen[key] = op
+
+
+def remove_unused_ops(block: Block) -> None:
+    """Erases pure ops without uses, users first."""
+    for op in reversed(list(block.ops)):
+        if op.name.startswith("scf."):
+            for region in op.regions:
+                for inner in region.blocks:
+                    remove_unused_ops(inner)
+        elif is_pure(op) and all(result.first_use is None for result in op.results):
+            erase_op(op)
+
+
+def clean_body(op: Operation) -> None:
+    """Merges equal scalar ops in the body of a structured op and drops unused ones."""
+    block = op.regions[0].blocks.first
+    assert block is not None
+    if block.first_op is block.last_op:
+        return
+    seen: dict[tuple, Operation] = {}
+    for inner in list(block.ops):
+        if inner.regions or not is_pure(inner):
+            continue
+        key = structural_key(inner)
+        if key in seen:
+            replace_op(inner, seen[key].results)
+        else:
+            seen[key] = inner
+    for inner in reversed(list(block.ops)):
+        if is_pure(inner) and all(result.first_use is None for result in inner.results):
+            erase_op(inner)
+
+
+def top_blocks(module: ModuleOp) -> list[Block]:
+    """Host blocks that are not nested in control flow."""
+    return [block for block in function_blocks(module) if not _in_control_flow(block)]
+
+
+def _in_control_flow(block: Block) -> bool:
+    parent = block.parent_op()
+    return parent is not None and parent.name.startswith("scf.")
+
+
+def defined_in(value: SSAValue, block: Block) -> bool:
+    return (value.block if isinstance(value, BlockArgument) else value.owner.parent) is block  # pyright: ignore
+
+
+@dataclass(frozen=True)
+class CSE(ModulePass):
+    """Common subexpressions and dead code."""
+
+    name = "tiree-flow-cse"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in top_blocks(op):
+            merge_equal_ops(block)
+            remove_unused_ops(block)

@@ -1,0 +1,262 @@
+"""`tiree-dispatch-creation-form-workgroups`: each dispatch group becomes a `flow.dispatch.workgroups`.
+
+In: host blocks of structured ops (fused, reshapes sunk). Out: no structured op is left on the host. Operands of a
+dispatch are the tensors and host scalars that its members read; constants of one value, fills and empty tensors are
+copied inside; every result that something outside reads is stored. The ops of a block are put in an order that respects
+the new dependencies and otherwise keeps theirs.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects.arith import constant_of
+from tiree.dialects.dense import DenseAttr
+from tiree.dialects.flow import DispatchWorkgroupsOp, ReturnOp
+from tiree.dialects.iree_tensor_ext import (
+    DispatchTensorLoadOp,
+    DispatchTensorStoreOp,
+    DispatchTensorType,
+    TensorAccess,
+    WorkgroupCountFromSliceOp,
+    segment_sizes,
+)
+from tiree.flow.cse import is_pure
+from tiree.flow.form_groups import CLONED, Grouping, group_block
+from tiree.flow.fuse_in_group import fuse_members
+from tiree.flow.groups import Group
+from tiree.flow.simplify_generic import scalar_constant
+from tiree.flow.slices_to_generic import is_static_box
+from tiree.flow.structured import captured_values, function_blocks, make_empty, make_fill, require_static
+
+
+def count_region() -> Region:
+    """The workgroup count of a dispatch of static shapes: codegen decides."""
+    count = WorkgroupCountFromSliceOp()
+    return Region(Block([count, ReturnOp([count.x, count.y, count.z])]))
+
+
+class _Body:
+    """Builds the body of one dispatch: maps outside values to inside ones, cloning or adding operands."""
+
+    def __init__(self) -> None:
+        self.block = Block()
+        self.inside: dict[SSAValue, SSAValue] = {}
+        self.arguments: dict[SSAValue, BlockArgument] = {}
+        """Operands of the dispatch and what they are inside."""
+        self._last_prologue: Operation | None = None
+
+    def _prologue(self, op: Operation) -> None:
+        """Adds `op` behind the ops that prepare operands."""
+        if self._last_prologue is None:
+            if self.block.first_op is None:
+                self.block.add_op(op)
+            else:
+                self.block.insert_op_before(op, self.block.first_op)
+        else:
+            self.block.insert_op_after(op, self._last_prologue)
+        self._last_prologue = op
+
+    def value(self, outside: SSAValue) -> SSAValue:
+        """What stands for `outside` in the dispatch."""
+        found = self.inside.get(outside)
+        if found is None:
+            found = self.inside[outside] = self._bring(outside)
+        return found
+
+    def _bring(self, outside: SSAValue) -> SSAValue:
+        op = outside.op if isinstance(outside, OpResult) else None
+        if op is not None and op.name in CLONED:
+            attr = constant_of(outside)
+            if isinstance(attr, DenseAttr):
+                if attr.is_splat and (splat := self._splat(attr)) is not None:
+                    return splat
+            else:
+                copy = op.clone({value: self.value(value) for value in op.operands})
+                self._prologue(copy)
+                return copy.results[outside.index]  # pyright: ignore[reportAttributeAccessIssue]
+        if op is not None and op.name == "tensor.extract_slice" and is_static_box(op):
+            return self._load_box(op)
+        if not isinstance(outside.type, TensorType):
+            return self._argument(outside, outside.type)
+        load = DispatchTensorLoadOp.whole(self._tensor_argument(outside))
+        self._prologue(load)
+        return load.result
+
+    def _argument(self, outside: SSAValue, type: Attribute) -> BlockArgument:
+        if outside not in self.arguments:
+            self.arguments[outside] = self.block.insert_arg(type, len(self.block.args))
+        return self.arguments[outside]
+
+    def _tensor_argument(self, outside: SSAValue) -> BlockArgument:
+        return self._argument(outside, DispatchTensorType.of(TensorAccess.READ_ONLY, outside.type))
+
+    def _load_box(self, op: Operation) -> SSAValue:
+        """A slice is loaded as such from the tensor it is cut from."""
+        load = DispatchTensorLoadOp.create(
+            operands=[self._tensor_argument(op.operands[0])],
+            result_types=[op.results[0].type],
+            properties={
+                "operandSegmentSizes": segment_sizes(1, 0, 0, 0, 0),
+                **{name: op.properties[name] for name in ("static_offsets", "static_sizes", "static_strides")},
+            },
+        )
+        self._prologue(load)
+        return load.result
+
+    def _splat(self, attr: DenseAttr) -> SSAValue | None:
+        empty = make_empty(attr.type)
+        self._prologue(empty)
+        scalar = scalar_constant(attr, empty)
+        if scalar is None:
+            empty.detach()
+            return None
+        fill = make_fill(scalar, empty.results[0])
+        self._prologue(fill)
+        return fill.results[0]
+
+    def rename_uses(self, op: Operation) -> None:
+        """Points the operands of `op` and of its body at inside values."""
+        for index, value in enumerate(op.operands):
+            op.operands[index] = self.value(value)
+        for outside in captured_values(op):
+            inside = self.value(outside)
+            if inside is not outside:
+                for region in op.regions:
+                    for inner in region.walk():
+                        for index, value in enumerate(inner.operands):
+                            if value is outside:
+                                inner.operands[index] = inside
+
+
+def escaping_results(group: Group) -> list[SSAValue]:
+    """Results of members that ops outside the group read, in program order."""
+    members = set(group.members)
+    found = []
+    for member in group.members:
+        for result in member.results:
+            if any(_host_user(use.operation, member.parent) not in members for use in result.uses):
+                found.append(result)
+    return found
+
+
+def _host_user(op: Operation, block: Block | None) -> Operation:
+    """The op of `block` that is or contains `op`."""
+    while op.parent is not block:
+        parent = op.parent_op()
+        assert parent is not None
+        op = parent
+    return op
+
+
+def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
+    """Moves the members into a new dispatch in the place of the first and redirects the users of their results."""
+    results = escaping_results(group)
+    anchor = group.members[0]
+    while anchor in group.members:
+        assert anchor.next_op is not None
+        anchor = anchor.next_op
+    body = _Body()
+    for member in group.members:
+        for value in [*member.operands, *member.results]:
+            require_static(value, member)
+        body.rename_uses(member)
+        member.detach()
+        body.block.add_op(member)
+        for result in member.results:
+            body.inside[result] = result
+    # Uses by members keep their values; the others read the dispatch.
+    count = count_region()
+    stores: list[DispatchTensorStoreOp] = []
+    for result in results:
+        argument = body.block.insert_arg(
+            DispatchTensorType.of(TensorAccess.WRITE_ONLY, result.type), len(body.block.args)
+        )
+        stores.append(DispatchTensorStoreOp.whole(result, argument))
+    body.block.add_ops([*stores, ReturnOp()])
+    dispatch = DispatchWorkgroupsOp.of(
+        list(body.arguments), [result.type for result in results], Region(body.block), count
+    )
+    dispatch.location = group.members[-1].location
+    for result, replacement in zip(results, dispatch.results, strict=True):
+        result.replace_uses_with_if(replacement, lambda use: not _is_within(use.operation, body.block))
+    assert anchor.parent is not None
+    anchor.parent.insert_op_before(dispatch, anchor)
+    return dispatch
+
+
+def _is_within(op: Operation, block: Block) -> bool:
+    current: Operation | None = op
+    while current is not None:
+        if current.parent is block:
+            return True
+        current = current.parent_op()
+    return False
+
+
+def sort_block(block: Block) -> None:
+    """Puts the ops of `block` in dependency order, keeping the present order where it can; ops that may have effects
+    keep theirs among themselves."""
+    ops = list(block.ops)
+    place = {op: index for index, op in enumerate(ops)}
+    users: list[list[int]] = [[] for _ in ops]
+    missing = [0] * len(ops)
+    previous_effect: int | None = None
+    for index, op in enumerate(ops):
+        needed = {place[v.op] for v in _reads(op) if isinstance(v, OpResult) and v.op in place}
+        if not (is_pure(op) or op.name == "flow.dispatch.workgroups"):
+            if previous_effect is not None:
+                needed.add(previous_effect)
+            previous_effect = index
+        missing[index] = len(needed)
+        for other in needed:
+            users[other].append(index)
+    ready = [index for index, count in enumerate(missing) if count == 0]
+    heapq.heapify(ready)
+    order: list[int] = []
+    while ready:
+        index = heapq.heappop(ready)
+        order.append(index)
+        for user in users[index]:
+            missing[user] -= 1
+            if missing[user] == 0:
+                heapq.heappush(ready, user)
+    if len(order) != len(ops):
+        raise AssertionError("dispatch groups of a block depend on each other in a circle")
+    if order != sorted(order):
+        for index in order:
+            ops[index].detach()
+        block.add_ops([ops[index] for index in order])
+
+
+def _reads(op: Operation) -> list[SSAValue]:
+    if not op.regions or op.name == "flow.dispatch.workgroups":
+        return list(op.operands)
+    return [*op.operands, *captured_values(op)]
+
+
+def form_workgroups(grouping: Grouping) -> None:
+    """Replaces the groups of one block by dispatches."""
+    for group in grouping.groups:
+        fuse_members(group)
+        build_dispatch(group)
+    sort_block(grouping.block)
+
+
+@dataclass(frozen=True)
+class FormDispatchWorkgroups(ModulePass):
+    """Groups become dispatches."""
+
+    name = "tiree-dispatch-creation-form-workgroups"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in list(function_blocks(op)):
+            form_workgroups(group_block(block))
+
+

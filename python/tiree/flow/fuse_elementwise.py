@@ -1,0 +1,149 @@
+"""`tiree-dispatch-creation-fuse-elementwise`: composes elementwise ops with what they feed, where the cost model agrees.
+
+In: canonical generics. Out: chains of elementwise ops are one generic; broadcasts, transposes, slices and widening casts
+have moved into the maps and bodies of their consumers. What stays apart is decided later, by dispatch regions:
+
+* a producer whose only use is a *matrix-like* consumer (a contraction or a convolution reads each element many times)
+  fuses only when it is free and the consumer's map stays a selection of dims;
+* one that a reduction reads once fuses unless it can be the epilogue of the op before it;
+* a producer with several users is copied into all of them when it is free or cheap, else not at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.flow.affine import is_projected_permutation
+from tiree.flow.cost import MAX_COPIES, is_cheap, is_free
+from tiree.flow.cse import clean_body
+from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
+from tiree.flow.simplify_generic import fold_scalars, merge_equal_inputs
+from tiree.flow.structured import (
+    body_of,
+    captured_values,
+    defining_op,
+    domain_size,
+    element_count,
+    function_blocks,
+    input_count,
+    inputs_of,
+    is_elementwise,
+    is_generic,
+    iterators_of,
+    maps_of,
+)
+
+
+def reads_repeatedly(op: Operation) -> bool:
+    """Whether `op` is matrix-like: a reduction over at least two inputs none of which spans all of its loops."""
+    if all(iterators_of(op)):
+        return False
+    maps = maps_of(op)
+    used = [len({d for expr in map.results for d in expr.used_dims()}) for map in maps[: input_count(op)]]
+    return len([count for count in used if count > 0]) >= 2 and all(count < maps[0].num_dims for count in used)
+
+
+def is_epilogue_candidate(op: Operation) -> bool:
+    """Whether elementwise `op` can end the dispatch of a reduction-like op that feeds only it."""
+    size = domain_size(op)
+    for value in inputs_of(op):
+        producer = defining_op(value)
+        if is_generic(producer) and not is_elementwise(producer) and value.has_one_use():  # pyright: ignore
+            if element_count(value) == size:
+                return True
+    return False
+
+
+def users_of(op: Operation) -> list[Operation]:
+    """The distinct users of the results of `op`, in no particular order."""
+    found: dict[Operation, None] = {}
+    for result in op.results:
+        for use in result.uses:
+            found[use.operation] = None
+    return list(found)
+
+
+def _accepts(producer: Operation, consumer: Operation, operand: int) -> bool:
+    """Whether the map of `operand` allows the fusion and the consumer reads each element often enough to matter."""
+    if not can_fuse(producer, consumer, operand):
+        return False
+    if reads_repeatedly(consumer):
+        result = consumer.operands[operand].index  # pyright: ignore[reportAttributeAccessIssue]
+        new = fused_maps(producer, result, consumer, operand)
+        assert new is not None
+        simple = is_projected_permutation(maps_of(consumer)[operand])
+        return is_free(producer) and len(new) == 1 and (not simple or is_projected_permutation(new[0]))
+    return True
+
+
+def should_fuse(producer: Operation, consumer: Operation, operand: int) -> bool:
+    """The cost model (see the head of this file and `cost.py`)."""
+    if producer.parent is not consumer.parent or not _accepts(producer, consumer, operand):
+        return False
+    users = users_of(producer)
+    repeated = domain_size(consumer) > domain_size(producer)
+    light = is_free(producer) or is_cheap(producer)
+    if len(users) == 1:
+        if repeated and not light:
+            return False
+        return is_elementwise(consumer) or not is_epilogue_candidate(producer)
+    if not light or (len(users) > MAX_COPIES and not is_free(producer)):
+        return False
+    if is_epilogue_candidate(producer) and not is_free(producer):
+        return False
+    return all(_all_reads_fuse(producer, user) for user in users)
+
+
+def _all_reads_fuse(producer: Operation, user: Operation) -> bool:
+    if not is_generic(user) or user.parent is not producer.parent:
+        return False
+    count = input_count(user)
+    for index, value in enumerate(user.operands):
+        if value.owner is producer and (index >= count or not _accepts(producer, user, index)):
+            return False
+    return True
+
+
+def fuse_into(consumer: Operation) -> None:
+    """Fuses producers into `consumer` until none qualifies."""
+    changed = False
+    index = 0
+    while index < input_count(consumer):
+        producer = defining_op(consumer.operands[index])
+        if producer is not None and is_generic(producer) and should_fuse(producer, consumer, index):
+            fuse_producer(consumer, index)
+            changed = True
+            merge_equal_inputs(consumer)
+            index = 0
+        else:
+            index += 1
+    if changed:
+        fold_scalars(body_of(consumer))
+        clean_body(consumer)
+
+
+def fuse_block(block: Block) -> None:
+    for op in list(block.ops):
+        if op.name == "linalg.generic" and op.parent is block:
+            fuse_into(op)
+
+
+def is_captured(value: SSAValue, op: Operation) -> bool:
+    """Whether the body of `op` reads `value` other than as an operand."""
+    return value in captured_values(op)
+
+
+@dataclass(frozen=True)
+class FuseElementwise(ModulePass):
+    """Producers into consumers."""
+
+    name = "tiree-dispatch-creation-fuse-elementwise"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in function_blocks(op):
+            fuse_block(block)

@@ -1,0 +1,98 @@
+"""`tiree-dispatch-creation-materialize-slices`: slices that something other than a dispatch reads become values.
+
+In: static boxes as `tensor.extract_slice`. Out: those read by structured ops stay (the dispatch loads the box from the
+whole tensor); for all other readers a contiguous box is a `flow.tensor.slice` (a copy, or a view) and any other an
+identity generic.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineMap
+from xdsl.passes import ModulePass
+
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.flow import TensorReshapeOp, TensorSliceOp
+from tiree.flow.slices_to_generic import is_contiguous, is_static_box
+from tiree.flow.structured import (
+    function_blocks,
+    insert_before,
+    make_empty,
+    make_generic,
+    make_yield,
+    shape_of,
+)
+
+
+def read_by_dispatch(user: Operation) -> bool:
+    """Whether `user` is a structured op, or an op in the body of one."""
+    parent = user.parent_op()
+    return user.name == "linalg.generic" or (parent is not None and parent.name == "linalg.generic")
+
+
+def index_constants(values: list[int], anchor: Operation) -> list[SSAValue]:
+    """Index constants before `anchor`."""
+    ops = [ConstantOp.index(value) for value in values]
+    insert_before(anchor, *ops)
+    return [op.result for op in ops]
+
+
+def as_copy_command(op: Operation) -> SSAValue:
+    """The contiguous box of `op` as `flow.tensor.slice`."""
+    offsets = [int(value) for value in op.properties["static_offsets"].get_values()]  # pyright: ignore
+    sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    full = TensorType(type.element_type, sizes)
+    slice = TensorSliceOp.of(op.operands[0], index_constants(offsets, op), index_constants(sizes, op), full)
+    insert_before(op, slice)
+    if full == type:
+        return slice.result
+    reduced = TensorReshapeOp.of(slice.result, type)
+    insert_before(op, reduced)
+    return reduced.result
+
+
+def as_copy_op(value: SSAValue, anchor: Operation) -> SSAValue:
+    """An identity generic over `value`, before `anchor`."""
+    type = value.type
+    assert isinstance(type, TensorType)
+    rank = len(type.get_shape())
+    body = Block(arg_types=[type.element_type, type.element_type])
+    body.add_op(make_yield([body.args[0]]))
+    empty = make_empty(type)
+    identity = AffineMap.identity(rank)
+    copy = make_generic([value], [empty.results[0]], [identity, identity], [True] * rank, body, anchor.location)
+    insert_before(anchor, empty, copy)
+    return copy.results[0]
+
+
+def materialize(op: Operation) -> None:
+    result = op.results[0]
+    if all(read_by_dispatch(use.operation) for use in result.uses) or not is_static_box(op):
+        return
+    sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
+    if is_contiguous(sizes, shape_of(op.operands[0])):
+        value = as_copy_command(op)
+    else:
+        assert op.next_op is not None
+        value = as_copy_op(result, op.next_op)
+    copy = value.owner
+    result.replace_uses_with_if(value, lambda use: use.operation is not copy and not read_by_dispatch(use.operation))
+
+
+@dataclass(frozen=True)
+class MaterializeSlices(ModulePass):
+    """Slices as copies where no dispatch takes them along."""
+
+    name = "tiree-dispatch-creation-materialize-slices"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in function_blocks(op):
+            for inner in list(block.ops):
+                if inner.name == "tensor.extract_slice":
+                    materialize(inner)

@@ -1,0 +1,233 @@
+"""`tiree-dispatch-creation-sink-reshapes`: reshapes become `flow.tensor.reshape` and move behind the ops that read them.
+
+In: tensor.expand_shape, collapse_shape and reshape of static shapes. Out: `flow.tensor.reshape` only (free on the host),
+and an op that reads a reshape of a structured op's result works on that result's own shape, so that the two can share a
+dispatch. The rewritten op's loops are groups of the old ones (or the old ones split); a map that breaks a group stops it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineMap
+from xdsl.passes import ModulePass
+
+from tiree.dialects.flow import TensorReshapeOp
+from tiree.flow.affine import dim_positions, is_projected_permutation
+from tiree.flow.canonicalize import FOLDERS
+from tiree.flow.fuse_elementwise import reads_repeatedly
+from tiree.flow.structured import (
+    body_of,
+    defining_op,
+    function_blocks,
+    input_count,
+    inputs_of,
+    insert_before,
+    is_generic,
+    iterators_of,
+    make_empty,
+    make_generic,
+    maps_of,
+    replace_op,
+    require_static,
+    shape_of,
+)
+
+Group = tuple[list[int], list[int]]
+"""Dims of the old shape and the dims of the new shape with the same elements."""
+
+
+def reassociate(old: Sequence[int], new: Sequence[int]) -> list[Group] | None:
+    """Smallest runs of dims with equal products, in order; None when an extent is 0."""
+    groups: list[Group] = []
+    i = j = 0
+    if 0 in old or 0 in new:
+        return None
+    while i < len(old) or j < len(new):
+        left, right = [i] if i < len(old) else [], [j] if j < len(new) else []
+        a, b = (old[i] if left else 1), (new[j] if right else 1)
+        i, j = i + len(left), j + len(right)
+        while a != b:
+            if a < b:
+                a *= old[i]
+                left.append(i)
+                i += 1
+            else:
+                b *= new[j]
+                right.append(j)
+                j += 1
+        groups.append((left, right))
+    return groups
+
+
+def reshape(value: SSAValue, shape: Sequence[int], anchor: Operation) -> SSAValue:
+    """`value` under another static shape, as a new op before `anchor` unless it folds."""
+    assert isinstance(value.type, TensorType)
+    if tuple(shape) == value.type.get_shape():
+        return value
+    type = TensorType(value.type.element_type, list(shape))
+    producer = defining_op(value)
+    if producer is not None and producer.name == "tensor.empty":
+        empty = make_empty(type)
+        insert_before(anchor, empty)
+        return empty.results[0]
+    if producer is not None and producer.name == "flow.tensor.reshape":
+        value = producer.operands[0]
+        if value.type == type:
+            return value
+    op = TensorReshapeOp.of(value, type)
+    insert_before(anchor, op)
+    folded = FOLDERS["flow.tensor.reshape"](op)
+    if folded is not None:
+        replace_op(op, [folded])
+        return folded
+    return op.result
+
+
+def convert_reshape(op: Operation) -> None:
+    """Replaces a tensor reshape by `flow.tensor.reshape`, folded with what it reads."""
+    require_static(op.operands[0], op)
+    require_static(op.results[0], op)
+    replace_op(op, [reshape(op.operands[0], shape_of(op.results[0]), op)])
+
+
+def _regroup(map: AffineMap, groups: list[tuple[list[int], list[int]]], num_dims: int) -> list[int] | None:
+    """The new dims of a map that selects old dims, or None when it splits or reorders a merged group."""
+    positions = dim_positions(map)
+    if positions is None or not is_projected_permutation(map):
+        return None
+    owner = {old: index for index, (olds, _) in enumerate(groups) for old in olds}
+    result: list[int] = []
+    at = 0
+    while at < len(positions):
+        olds, news = groups[owner[positions[at]]]
+        if positions[at : at + len(olds)] != olds:
+            return None
+        result.extend(news)
+        at += len(olds)
+    assert all(dim < num_dims for dim in result)
+    return result
+
+
+def loop_groups(op: Operation, operand: int, source_shape: Sequence[int]) -> list[Group] | None:
+    """The loops of `op` paired with its loops after operand `operand` takes `source_shape`."""
+    positions = dim_positions(maps_of(op)[operand])
+    groups = reassociate(shape_of(op.operands[operand]), source_shape)
+    if groups is None or positions is None or len(set(positions)) != len(positions):
+        return None
+    parallel = iterators_of(op)
+    result: list[Group] = []
+    fresh = 0
+    covered: dict[int, Group] = {}
+    for olds, news in groups:
+        if not olds or not news or (len(olds) > 1 and len(news) > 1):
+            return None
+        loops = [positions[dim] for dim in olds]
+        if len({parallel[loop] for loop in loops}) > 1 or loops != list(range(loops[0], loops[0] + len(loops))):
+            return None
+        for loop in loops:
+            covered[loop] = (loops, news)
+    # Number the new loops in the order of the old ones.
+    done: set[int] = set()
+    for loop in range(len(parallel)):
+        if loop in done:
+            continue
+        loops, news = covered.get(loop, ([loop], [0]))
+        done.update(loops)
+        result.append((loops, list(range(fresh, fresh + len(news)))))
+        fresh += len(news)
+    return result
+
+
+def sink_reshape(op: Operation, operand: int) -> bool:
+    """Rewrites `op` in the space of the source of the reshape that is its input `operand`. False: not possible."""
+    source = op.operands[operand].owner.operands[0]  # pyright: ignore[reportAttributeAccessIssue]
+    groups = loop_groups(op, operand, shape_of(source))
+    if groups is None or any(inner.name == "linalg.index" for inner in body_of(op).ops):
+        return False
+    num_dims = sum(len(news) for _, news in groups)
+    new_maps: list[list[int]] = []
+    for map in maps_of(op):
+        regrouped = _regroup(map, groups, num_dims)
+        if regrouped is None:
+            return False
+        new_maps.append(regrouped)
+    extents = [0] * num_dims
+    for dim, size in zip(new_maps[operand], shape_of(source), strict=True):
+        extents[dim] = size
+    for map, value in zip(maps_of(op), op.operands, strict=True):
+        for expr, size in zip(map.results, shape_of(value), strict=True):
+            for olds, news in groups:
+                if len(olds) == 1 and len(news) == 1 and isinstance(expr, AffineDimExpr) and expr.position == olds[0]:
+                    extents[news[0]] = size
+    _rebuild(op, groups, num_dims, new_maps, extents)
+    return True
+
+
+def _rebuild(
+    op: Operation, groups: list[Group], num_dims: int, new_maps: list[list[int]], extents: list[int]
+) -> None:
+    """Replaces `op` by the same computation over the new loops; operands and results are reshaped around it."""
+    parallel = iterators_of(op)
+    new_parallel = [False] * num_dims
+    for olds, news in groups:
+        for dim in news:
+            new_parallel[dim] = parallel[olds[0]]
+    count = input_count(op)
+    operands = [
+        reshape(value, [extents[dim] for dim in dims], op) if isinstance(value.type, TensorType) else value
+        for value, dims in zip(op.operands, new_maps, strict=True)
+    ]
+    body = body_of(op)
+    op.regions[0].detach_block(body)
+    maps = [AffineMap(num_dims, 0, tuple(AffineDimExpr(dim) for dim in dims)) for dims in new_maps]
+    generic = make_generic(operands[:count], operands[count:], maps, new_parallel, body, op.location)
+    insert_before(op, generic)
+    results: list[SSAValue] = []
+    for old, new in zip(op.results, generic.results, strict=True):
+        back = TensorReshapeOp.of(new, old.type)
+        insert_before(op, back)
+        results.append(back.result)
+    replace_op(op, results)
+
+
+def sink_into(op: Operation) -> bool:
+    """Sinks the first reshape of a structured op's result that `op` reads. False: there was none."""
+    if reads_repeatedly(op):
+        return False
+    for index, value in enumerate(inputs_of(op)):
+        producer = defining_op(value)
+        if producer is None or producer.name != "flow.tensor.reshape":
+            continue
+        if is_generic(producer.operands[0].owner) and sink_reshape(op, index):  # pyright: ignore
+            return True
+    return False
+
+
+RESHAPE_OPS = ("tensor.expand_shape", "tensor.collapse_shape", "tensor.reshape")
+
+
+def sink_in_block(block: Block) -> None:
+    for op in list(block.ops):
+        if op.name in RESHAPE_OPS:
+            convert_reshape(op)
+        elif op.name == "flow.tensor.reshape":
+            if (value := FOLDERS[op.name](op)) is not None:
+                replace_op(op, [value])
+        elif op.name == "linalg.generic":
+            sink_into(op)
+
+
+@dataclass(frozen=True)
+class SinkReshapes(ModulePass):
+    """Reshapes behind the ops that read them."""
+
+    name = "tiree-dispatch-creation-sink-reshapes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for block in function_blocks(op):
+            sink_in_block(block)
