@@ -174,7 +174,7 @@ def run_pipeline(
         ctx = get_context()
     try:
         for phase in PHASES[first + 1 : last + 1]:
-            run_passes(module, phase.passes(options), ctx, observers)
+            run_passes(module, _passes_of(phase, options), ctx, observers)
             if phase.checked:
                 verify_module(module, f"phase {phase.name}")
             for observer in observers:
@@ -183,6 +183,27 @@ def run_pipeline(
         for observer in observers:
             observer.finish()
     return module
+
+
+def _passes_of(phase: Phase, options: CompileOptions) -> list[ModulePass]:
+    try:
+        return phase.passes(options)
+    except CompileError:
+        raise
+    except Exception as error:
+        raise InternalError(f"phase {phase.name}: {type(error).__name__}: {error}", phase.name) from error
+
+
+def emit(module: ModuleOp, options: CompileOptions) -> bytes:
+    """The `.vmfb` of a module of phase `vm`. Raises as `run_pipeline` does."""
+    from tiree.vm import emit_archive
+
+    try:
+        return emit_archive(module, options)
+    except CompileError:
+        raise
+    except Exception as error:
+        raise InternalError(f"writing the module file: {type(error).__name__}: {error}", "emit-archive") from error
 
 
 def compile_module(
@@ -194,12 +215,5 @@ def compile_module(
     observers: Sequence[PipelineObserver] = (),
 ) -> bytes:
     """The `.vmfb` of `module`, which is changed on the way. Raises as `run_pipeline` does."""
-    from tiree.vm import emit_archive
-
     run_pipeline(module, options, compile_from, "end", ctx=ctx, observers=observers)
-    try:
-        return emit_archive(module, options)
-    except CompileError:
-        raise
-    except Exception as error:
-        raise InternalError(f"writing the module file: {type(error).__name__}: {error}", "emit-archive") from error
+    return emit(module, options)

@@ -51,5 +51,11 @@ class CompileOptions:
     vm_strip_source_map: bool = False
     vm_strip_debug_ops: bool = False
 
+    # How to compile; none of these changes the artifact.
+    threads: int = field(default=0, compare=False)
+    """Threads that compile executables; 0: as many as there are CPUs."""
+    dump_intermediates_to: str = field(default="", compare=False)
+    """Folder for LLVM IR and assembly of each executable; empty: none."""
+
     # What a user typed, recorded in the module's attributes (the output path and the like left out).
     recorded_flags: tuple[str, ...] = field(default=(), compare=False)

@@ -448,6 +448,16 @@ def _load(source: str | bytes | os.PathLike[str], filename: str) -> tuple[str, s
     return str(source), filename or "<input>"
 
 
+def _excerpt(text: str, position: int, column: int) -> str:
+    """The source line with a mark below the place; long lines are cut around it."""
+    start = position - column + 1
+    end = text.find("\n", position)
+    end = len(text) if end < 0 else end
+    left = max(start, position - 60)
+    line = text[left : min(end, position + 60)].rstrip().replace("\t", " ")
+    return f"{line}\n  {' ' * (position - left)}^"
+
+
 def read_module(source: str | bytes | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
     """See `tiree.dialects.read_module`."""
     from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
@@ -461,7 +471,8 @@ def read_module(source: str | bytes | os.PathLike[str], ctx: Context | None = No
 
     def refuse(message: str, position: int, cause: Exception) -> NoReturn:
         line, column = reader.line_and_column(min(position, len(text)))
-        raise CompileError(Diagnostic(message, f"{filename}:{line}:{column}")) from cause
+        hint = _excerpt(text, min(position, len(text)), column)
+        raise CompileError(Diagnostic(message, f"{filename}:{line}:{column}", hint)) from cause
 
     try:
         return reader.read_module()

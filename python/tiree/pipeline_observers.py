@@ -1,0 +1,195 @@
+"""Observers of the pipeline: IR printing, timing, progress, phase dumps, executable dumps.
+
+All of them write to a stream or folder that they are given; none changes the module.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Collection
+from time import perf_counter
+from typing import TYPE_CHECKING, TextIO
+
+from tiree.pipeline import PHASE_NAMES, Phase, PipelineObserver
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.passes import ModulePass
+
+
+class PrintIR(PipelineObserver):
+    """Prints the module before and after passes, as `--mlir-print-ir-*` asks."""
+
+    def __init__(
+        self,
+        before: Collection[str] | None = (),
+        after: Collection[str] | None = (),
+        *,
+        generic: bool = False,
+        debuginfo: bool = False,
+        elide_larger_than: int | None = None,
+        only_changes: bool = False,
+        stream: TextIO | None = None,
+    ) -> None:
+        """`before` and `after` are pass names; None means every pass."""
+        self._before, self._after = before, after
+        self._settings = {"generic": generic, "debuginfo": debuginfo, "elide_larger_than": elide_larger_than}
+        self._only_changes = only_changes
+        self._previous = ""
+        self._stream = stream or sys.stderr
+
+    def _text(self, module: ModuleOp) -> str:
+        from tiree.dialects import print_module
+
+        return print_module(module, **self._settings)  # pyright: ignore[reportArgumentType]
+
+    def _print(self, when: str, one: ModulePass, text: str) -> None:
+        self._stream.write(f"// -----// IR Dump {when} {type(one).__name__} ({one.name}) //----- //\n{text}\n\n")
+
+    def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
+        if self._before is None or one.name in self._before:
+            self._print("Before", one, self._text(module))
+        if self._only_changes and not self._previous:
+            self._previous = self._text(module)
+
+    def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
+        del seconds
+        wanted = self._after is None or one.name in self._after
+        if not wanted and not self._only_changes:
+            return
+        text = self._text(module)
+        if wanted and text != self._previous:
+            self._print("After", one, text)
+        if self._only_changes:
+            self._previous = text
+
+
+class Timing(PipelineObserver):
+    """Prints the time of each pass at the end, as `--mlir-timing` asks."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._start = perf_counter()
+        self._rows: list[tuple[str, float]] = []
+
+    def add(self, what: str, seconds: float) -> None:
+        """A step that is not a pass, such as reading the file."""
+        self._rows.append((what, seconds))
+
+    def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
+        del module
+        self._rows.append((one.name, seconds))
+
+    def report(self) -> None:
+        """Writes the table; call it when everything that counts is done."""
+        total = perf_counter() - self._start
+        lines = [
+            f"===-{'-' * 73}-===",
+            "                         ... Execution time report ...",
+            f"===-{'-' * 73}-===",
+            f"  Total Execution Time: {total:.4f} seconds",
+            "",
+            "  ----Wall Time----  ----Name----",
+        ]
+        accounted = 0.0
+        for name, seconds in self._rows:
+            lines.append(f"  {seconds:8.4f} ({100 * seconds / total:5.1f}%)  {name}")
+            accounted += seconds
+        lines.append(f"  {total - accounted:8.4f} ({100 * (total - accounted) / total:5.1f}%)  Rest")
+        lines.append(f"  {total:8.4f} (100.0%)  Total")
+        self._stream.write("\n".join(lines) + "\n")
+
+
+class Progress(PipelineObserver):
+    """One line on a terminal that says which pass runs, from the second second on."""
+
+    DELAY = 1.0
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._start = perf_counter()
+        self._shown = False
+        self._phase = PHASE_NAMES[1]
+
+    def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
+        del module
+        elapsed = perf_counter() - self._start
+        if elapsed >= self.DELAY:
+            self._shown = True
+            self._stream.write(f"\r\x1b[K[{elapsed:5.1f} s] {self._phase}: {one.name}")
+            self._stream.flush()
+
+    def after_phase(self, phase: Phase, module: ModuleOp) -> None:
+        del module
+        self._phase = PHASE_NAMES[min(PHASE_NAMES.index(phase.name) + 1, len(PHASE_NAMES) - 1)]
+
+    def finish(self) -> None:
+        if self._shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+            self._shown = False
+
+
+class DumpPhases(PipelineObserver):
+    """Writes the module after each phase to `<folder>/<name>.<number>.<phase>.mlir`."""
+
+    def __init__(self, folder: str, name: str, *, generic: bool = False) -> None:
+        self._folder, self._name, self._generic = folder, name, generic
+        os.makedirs(folder, exist_ok=True)
+
+    def after_phase(self, phase: Phase, module: ModuleOp) -> None:
+        from tiree.dialects import print_module
+
+        if phase.name == "end":
+            return
+        file = f"{self._name}.{PHASE_NAMES.index(phase.name)}.{phase.name}.mlir"
+        with open(os.path.join(self._folder, file), "w", encoding="utf-8") as stream:
+            stream.write(print_module(module, self._generic))
+
+
+class DumpExecutables(PipelineObserver):
+    """Writes each executable after the phase that makes it: its source, its configuration, or its binary."""
+
+    def __init__(
+        self, name: str, *, sources: str | None = None, configurations: str | None = None, binaries: str | None = None
+    ) -> None:
+        self._name = name
+        self._texts = {"executable-sources": sources, "executable-configurations": configurations}
+        self._binaries = binaries
+        for folder in (sources, configurations, binaries):
+            if folder is not None:
+                os.makedirs(folder, exist_ok=True)
+
+    def after_phase(self, phase: Phase, module: ModuleOp) -> None:
+        folder = self._texts.get(phase.name)
+        if folder is not None:
+            self._write_texts(folder, module)
+        if self._binaries is not None and phase.name == "executable-targets":
+            self._write_binaries(self._binaries, module)
+
+    def _write_texts(self, folder: str, module: ModuleOp) -> None:
+        from tiree.dialects import print_module
+
+        for op in module.body.block.ops:
+            if op.name == "hal.executable":
+                path = os.path.join(folder, f"{self._name}_{_symbol(op)}.mlir")
+                with open(path, "w", encoding="utf-8") as stream:
+                    stream.write(print_module(op))
+
+    def _write_binaries(self, folder: str, module: ModuleOp) -> None:
+        from tiree.dialects.dense import DenseAttr
+
+        for op in module.walk():
+            if op.name != "hal.executable.binary":
+                continue
+            data = op.properties.get("data")
+            parent = op.parent_op()
+            if isinstance(data, DenseAttr) and parent is not None:
+                path = os.path.join(folder, f"{self._name}_{_symbol(parent)}_{_symbol(op)}.so")
+                with open(path, "wb") as stream:
+                    stream.write(data.buffer)
+
+
+def _symbol(op: object) -> str:
+    return getattr(op.properties["sym_name"], "data", "unnamed")  # pyright: ignore[reportAttributeAccessIssue]

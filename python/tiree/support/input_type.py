@@ -1,0 +1,35 @@
+"""`--iree-input-type`: which dialects the input may use. Assumes xDSL only; dialects are told apart by op name."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
+
+_INPUT_DIALECTS = {
+    "stablehlo": ("stablehlo", "chlo"),
+    "tosa": ("tosa",),
+    "torch": ("torch", "torch_c"),
+    "onnx": ("onnx",),
+}
+_ALLOWED = {"auto": ("stablehlo", "chlo"), "none": (), "stablehlo": ("stablehlo", "chlo")}
+
+
+def check_input_type(module: ModuleOp, input_type: str) -> None:
+    """Raises one `CompileError` naming each dialect of `module` that `input_type` excludes, where it first occurs."""
+    allowed = _ALLOWED[input_type]
+    watched = {name: kind for kind, names in _INPUT_DIALECTS.items() for name in names}
+    found: dict[str, Diagnostic] = {}
+    for op in module.walk():
+        dialect = op.name.partition(".")[0]
+        kind = watched.get(dialect)
+        if kind is None or dialect in allowed or dialect in found:
+            continue
+        if kind == "stablehlo":
+            hint = "use --iree-input-type=stablehlo, or leave the flag out"
+        else:
+            hint = f"{kind} input comes with a later release; convert it to StableHLO or linalg"
+        found[dialect] = Diagnostic(f"{op.name} is not allowed by input type {input_type!r}", location_of(op), hint)
+    if found:
+        raise CompileError(found.values())

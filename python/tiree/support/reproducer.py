@@ -1,0 +1,23 @@
+"""Saving the input of a compilation that failed by a fault of the compiler. Assumes nothing of the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+
+
+def save_reproducer(source: bytes, culprit: str, flags: Sequence[str], compile_from: str) -> str | None:
+    """Writes `tiree-crash-<digest>.mlir` into the current folder; its path, or None if that cannot be written.
+
+    The first lines are comments that say what failed and with which flags.
+    """
+    digest = hashlib.sha256(source + culprit.encode()).hexdigest()[:12]
+    path = f"tiree-crash-{digest}.mlir"
+    head = f"// failed in: {culprit}\n// flags: {' '.join(flags) or '(none)'}\n// from phase: {compile_from}\n"
+    try:
+        with open(path, "wb") as file:
+            file.write(head.encode() + source)
+    except OSError:
+        return None
+    return os.path.relpath(path)

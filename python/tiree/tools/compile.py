@@ -1,0 +1,252 @@
+"""`tiree-compile`: MLIR in, `.vmfb` (or the module of a phase) out.
+
+Exit code 1 on any diagnostic. A fault of the compiler saves a reproducer and says how to run it; no traceback unless
+`--mlir-print-stacktrace-on-diagnostic` or `TIREE_TRACEBACK=1` asks for one.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
+from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from tiree.pipeline import PipelineObserver
+    from tiree.pipeline_observers import Timing
+    from tiree.report import Report
+    from tiree.support.options import CompileOptions
+
+USAGE = "tiree-compile [options] <input.mlir | ->"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; returns its exit code. `arguments` are those after the program's name."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
+    try:
+        return _run(parse_flags(arguments, FLAGS, REFUSED))
+    except CompileError as error:
+        if show_traceback:
+            _print_traceback()
+        print(error, file=sys.stderr)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:
+        if show_traceback:
+            _print_traceback()
+        print(f"tiree-compile: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    return 1
+
+
+def _print_traceback() -> None:
+    import traceback
+
+    traceback.print_exc()
+
+
+def _run(parsed: ParsedFlags) -> int:
+    if parsed["help"]:
+        sys.stdout.write(help_text(USAGE, FLAGS, REFUSED))
+        return 0
+    if parsed["version"]:
+        from tiree.version import COMPATIBLE_WITH, VERSION
+
+        print(f"Tiree compiler version {VERSION} (interchangeable with {COMPATIBLE_WITH})")
+        return 0
+    if parsed["iree-hal-list-target-backends"]:
+        print("Registered target backends:\n  llvm-cpu")
+        return 0
+    if len(parsed.positional) != 1:
+        what = "no input file" if not parsed.positional else f"several input files: {', '.join(parsed.positional)}"
+        raise fail(what, f"usage: {USAGE}")
+    return _compile(parsed, parsed.positional[0])
+
+
+def _read_source(path: str) -> bytes:
+    if path == "-":
+        return sys.stdin.buffer.read()
+    if not os.path.exists(path):
+        raise CompileError(Diagnostic("no such file", path))
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _compile(parsed: ParsedFlags, path: str) -> int:
+    from tiree.dialects import get_context, read_module
+    from tiree.pipeline import run_pipeline, verify_module
+    from tiree.support.input_type import check_input_type
+
+    compile_from, compile_to = _phases(parsed)
+    options = options_from_flags(parsed)
+    _note_target(parsed, compile_from, compile_to)
+    observers, timing, report = _observers(parsed, path)
+    source = _read_source(path)
+    start = perf_counter()
+    ctx = get_context()
+    module = read_module(source, ctx, "<stdin>" if path == "-" else path)
+    verify_module(module)
+    if compile_from == "start":
+        check_input_type(module, options.input_type)
+    if timing is not None:
+        timing.add("read and verify", perf_counter() - start)
+    try:
+        run_pipeline(module, options, compile_from, compile_to, ctx=ctx, observers=observers)
+        output = _output(parsed, module, options, compile_to, timing)
+    except InternalError as error:
+        raise _internal(error, source, path, parsed, compile_from) from error
+    _write(parsed["o"], output)
+    if report is not None:
+        with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
+            file.write(report.text())
+    if timing is not None:
+        timing.report()
+    return 0
+
+
+def _phases(parsed: ParsedFlags) -> tuple[str, str]:
+    compile_from, compile_to = parsed["compile-from"], parsed["compile-to"]
+    if parsed["compile-mode"] == "vm":
+        if "compile-from" in parsed.given and compile_from != "vm":
+            raise fail(f"--compile-mode=vm contradicts --compile-from={compile_from}")
+        compile_from = "vm"
+    if parsed["iree-vm-bytecode-module-output-format"] == "mlir-text" and compile_to == "end":
+        compile_to = "vm"
+    return compile_from, compile_to
+
+
+def _note_target(parsed: ParsedFlags, compile_from: str, compile_to: str) -> None:
+    """One line that says what was chosen when nothing was named."""
+    from tiree.pipeline import phase_index
+
+    if phase_index(compile_from) >= phase_index("preprocessing") or phase_index(compile_to) < phase_index(
+        "preprocessing"
+    ):
+        return
+    named = any(
+        name in parsed.given
+        for name in ("iree-llvmcpu-target-cpu", "iree-llvmcpu-target-cpu-features", "iree-llvmcpu-target-triple")
+    )
+    if not named:
+        where = "" if has_target(parsed) else "no target given: "
+        print(
+            f"note: {where}compiling for this machine's CPU; "
+            "--iree-llvmcpu-target-cpu=generic makes a file for every CPU of its kind",
+            file=sys.stderr,
+        )
+
+
+def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], Timing | None, Report | None]:
+    from tiree import pipeline_observers as known
+
+    name = os.path.splitext(os.path.basename(path))[0] if path != "-" else "stdin"
+    observers: list[PipelineObserver] = []
+    report = timing = None
+    before = None if parsed["mlir-print-ir-before-all"] else parsed["mlir-print-ir-before"]
+    after = None if parsed["mlir-print-ir-after-all"] else parsed["mlir-print-ir-after"]
+    if before != [] or after != []:
+        _check_pass_names([*(before or []), *(after or [])])
+        changes = parsed["mlir-print-ir-after-change"]
+        observers.append(known.PrintIR(before, after, only_changes=changes, **_print_settings(parsed)))
+    if parsed["mlir-timing"]:
+        timing = known.Timing()
+        observers.append(timing)
+    if parsed["dump-compilation-phases-to"]:
+        folder = parsed["dump-compilation-phases-to"]
+        observers.append(known.DumpPhases(folder, name, generic=parsed["mlir-print-op-generic"]))
+    everything = parsed["iree-hal-dump-executable-files-to"]
+    kinds = {kind: parsed[f"iree-hal-dump-executable-{kind}-to"] or everything for kind in _DUMPS}
+    if any(kinds.values()):
+        observers.append(known.DumpExecutables(name, **{kind: folder or None for kind, folder in kinds.items()}))
+    if parsed["tiree-report"]:
+        from tiree.report import Report
+
+        report = Report()
+        observers.append(report)
+    if sys.stderr.isatty():
+        observers.append(known.Progress())
+    return observers, timing, report
+
+
+_DUMPS = ("sources", "configurations", "binaries")
+
+
+def _check_pass_names(names: Sequence[str]) -> None:
+    from tiree.pass_registry import load_pass
+
+    for name in names:
+        load_pass(name)
+
+
+def _print_settings(parsed: ParsedFlags) -> dict[str, Any]:
+    return {
+        "generic": parsed["mlir-print-op-generic"],
+        "debuginfo": parsed["mlir-print-debuginfo"],
+        "elide_larger_than": parsed["mlir-elide-elementsattrs-if-larger"],
+    }
+
+
+def _output(
+    parsed: ParsedFlags, module: ModuleOp, options: CompileOptions, compile_to: str, timing: Timing | None
+) -> bytes:
+    from tiree.dialects import print_module
+
+    listing = parsed["iree-vm-bytecode-source-listing"]
+    if listing:
+        if compile_to not in ("vm", "end"):
+            raise fail(f"--iree-vm-bytecode-source-listing needs the vm phase, not --compile-to={compile_to}")
+        with open(listing, "w", encoding="utf-8") as file:
+            file.write(print_module(module, **_print_settings(parsed)))
+    start = perf_counter()
+    if compile_to == "end":
+        from tiree.pipeline import emit
+
+        output = emit(module, options)
+    else:
+        output = print_module(module, **_print_settings(parsed)).encode()
+    if timing is not None:
+        timing.add("write", perf_counter() - start)
+    return output
+
+
+def _write(path: str, output: bytes) -> None:
+    if path == "-":
+        sys.stdout.buffer.write(output)
+        sys.stdout.buffer.flush()
+        return
+    # Written beside the target and renamed, so that nobody reads half a module.
+    temporary = f"{path}.{os.getpid()}.part"
+    if not os.path.isdir(os.path.dirname(path) or ".") or (os.path.exists(path) and not os.path.isfile(path)):
+        with open(path, "wb") as file:
+            file.write(output)
+        return
+    with open(temporary, "wb") as file:
+        file.write(output)
+    os.replace(temporary, path)
+
+
+def _internal(error: InternalError, source: bytes, path: str, parsed: ParsedFlags, compile_from: str) -> CompileError:
+    """The report of a compiler fault: what failed, and a file and command that show it again."""
+    from tiree.support.reproducer import save_reproducer
+
+    flags = [f"--{name}={value}" for name, values in parsed.given.items() if name != "o" for value in values]
+    saved = save_reproducer(source, error.culprit, flags, compile_from)
+    hint = "this is a fault of the compiler, not of your program."
+    if saved:
+        hint += f" The input is saved in {saved}; rerun: tiree-compile {' '.join(flags)} {saved} -o /dev/null"
+    return CompileError(Diagnostic(f"internal error: {error}", path, hint))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

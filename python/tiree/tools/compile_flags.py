@@ -1,0 +1,222 @@
+"""The flags of `tiree-compile`, by iree-compile's names, and how they become `CompileOptions`.
+
+A flag is in `FLAGS` and has an effect, or in `REFUSED` with the reason and what to use instead; values that exist in
+IREE but not here are refused by value. Nothing is accepted and ignored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tiree.pipeline import PHASE_NAMES
+from tiree.support.options import CompileOptions
+from tiree.tools.flags import Flag, ParsedFlags, fail
+
+_CPU_ONLY = "this release compiles for the CPU only; use --iree-hal-target-device=local"
+_VMVX = "Tiree has no VMVX backend; llvm-cpu makes portable files with --iree-llvmcpu-target-cpu=generic"
+_GPU_BACKENDS = dict.fromkeys(
+    ("cuda", "rocm", "hip", "vulkan", "metal", "amdgpu", "vulkan-spirv", "metal-spirv"), _CPU_ONLY
+)
+_OPT_LEVELS = ("O0", "O1", "O2", "O3")
+_PARAMETERS = "parameter archives come with a later release; constants are stored in the module"
+
+FLAGS: tuple[Flag, ...] = (
+    Flag("o", "str", "the file to write; - is the standard output", "-", metavar="FILE"),
+    Flag("help", "action", "print this text"),
+    Flag("version", "action", "print the version"),
+    # Target.
+    Flag("iree-hal-target-device", "list", "the device", choices=("local",), refused=_GPU_BACKENDS),
+    Flag(
+        "iree-hal-local-target-device-backends", "list", "the backends of device local",
+        choices=("llvm-cpu",), refused={"vmvx": _VMVX, "vmvx-inline": _VMVX},
+    ),
+    Flag(
+        "iree-hal-target-backends", "list", "the backends (older form)",
+        choices=("llvm-cpu",), refused={**_GPU_BACKENDS, "vmvx": _VMVX, "vmvx-inline": _VMVX},
+    ),
+    Flag("iree-hal-list-target-backends", "action", "list the backends and exit"),
+    Flag("iree-llvmcpu-target-cpu", "str", "host, generic, or an LLVM CPU name", "host", metavar="CPU"),
+    Flag("iree-llvmcpu-target-cpu-features", "str", "host, or features such as +avx2,+fma", "", metavar="FEATURES"),
+    Flag("iree-llvmcpu-target-triple", "str", "an LLVM triple; the host's if empty", "", metavar="TRIPLE"),
+    Flag(
+        "iree-llvmcpu-link-embedded", "bool", "link kernels into the embedded ELF", True,
+        refused={"false": "kernels are always linked into the embedded ELF, which every IREE runtime loads"},
+    ),
+    Flag("iree-llvmcpu-debug-symbols", "bool", "keep debug information in the kernels", True),
+    Flag(
+        "iree-llvmcpu-enable-ukernels", "choice", "external microkernels", "none", choices=("none", "default"),
+        refused={"all": "Tiree makes its own microkernels for the named CPU; there is no library to call"},
+    ),
+    Flag("iree-llvmcpu-stack-allocation-limit", "int", "bytes of stack that a kernel may use", 32768),
+    # Input.
+    Flag(
+        "iree-input-type", "choice", "the dialects of the input", "auto",
+        choices=("auto", "none", "stablehlo"),
+        refused={
+            "tosa": "TOSA input comes with a later release; convert to StableHLO or linalg",
+            "torch": "torch input comes with a later release; export StableHLO with torch_xla or iree-turbine",
+            "onnx": "ONNX input comes with a later release; export StableHLO or linalg",
+        },
+    ),
+    Flag("iree-input-demote-i64-to-i32", "bool", "narrow i64 to i32", False),
+    Flag("iree-input-demote-f64-to-f32", "bool", "narrow f64 to f32 (IREE does so unless told otherwise)", False),
+    Flag("iree-input-promote-f16-to-f32", "bool", "widen f16 to f32", False),
+    Flag("iree-input-promote-bf16-to-f32", "bool", "widen bf16 to f32", False),
+    # Optimisation and scheduling.
+    Flag("iree-opt-level", "choice", "moves defaults: assertions are stripped from O1", "O0", choices=_OPT_LEVELS),
+    Flag("O0", "action", "--iree-opt-level=O0"),
+    Flag("O1", "action", "--iree-opt-level=O1"),
+    Flag("O2", "action", "--iree-opt-level=O2"),
+    Flag("O3", "action", "--iree-opt-level=O3"),
+    Flag("iree-opt-strip-assertions", "bool", "leave out checks of arguments", False),
+    Flag(
+        "iree-execution-model", "choice", "how calls and devices are synchronised", "async-internal",
+        choices=("async-internal", "async-external"),
+        refused={
+            "host-only": "it has no devices, and Tiree makes dispatches only for devices",
+            "inline-static": "the inline HAL comes with a later release",
+            "inline-dynamic": "the inline HAL comes with a later release",
+        },
+    ),
+    Flag("iree-hal-memoization", "bool", "record command buffers once and keep them", True),
+    Flag("iree-hal-indirect-command-buffers", "bool", "recorded buffers take their bindings per call", True),
+    Flag("iree-hal-link-executables", "bool", "put all dispatches into one executable", True),
+    Flag("iree-hal-executable-debug-level", "int", "0 no names, 1 names, 2 locations, 3 sources", 2),
+    Flag("iree-hal-dump-executable-sources-to", "str", "folder for executables before codegen", "", metavar="DIR"),
+    Flag("iree-hal-dump-executable-configurations-to", "str", "folder for configured executables", "", metavar="DIR"),
+    Flag("iree-hal-dump-executable-binaries-to", "str", "folder for the ELF files", "", metavar="DIR"),
+    Flag("iree-hal-dump-executable-intermediates-to", "str", "folder for LLVM IR and assembly", "", metavar="DIR"),
+    Flag("iree-hal-dump-executable-files-to", "str", "folder for all of these", "", metavar="DIR"),
+    # The bytecode module.
+    Flag("iree-vm-target-index-bits", "choice", "bits of index in the VM", "64", choices=("64",),
+         refused={"32": "indices are 64-bit; --iree-input-demote-i64-to-i32 narrows i64 values"}),
+    Flag("iree-vm-target-extension-f32", "bool", "the VM has f32 instructions", True),
+    Flag("iree-vm-target-extension-f64", "bool", "the VM has f64 instructions", True),
+    Flag("iree-vm-emit-polyglot-zip", "bool", "make the file a ZIP as well", True),
+    Flag("iree-vm-bytecode-module-strip-source-map", "bool", "leave out source locations", False),
+    Flag("iree-vm-bytecode-module-strip-debug-ops", "bool", "leave out debugging instructions", False),
+    Flag("iree-vm-bytecode-source-listing", "str", "file for the VM program as text", "", metavar="FILE"),
+    Flag(
+        "iree-vm-bytecode-module-output-format", "choice", "the form of the module", "flatbuffer-binary",
+        choices=("flatbuffer-binary", "mlir-text"),
+        refused={
+            "flatbuffer-text": "print a finished module with tiree-dump-module --output=flatbuffer-json",
+            "annotated-mlir-text": "use mlir-text, or tiree-dump-module --output=disassembly",
+        },
+    ),
+    # What to run and print.
+    Flag("compile-from", "choice", "the phase that made the input", "start", choices=PHASE_NAMES[:-1]),
+    Flag("compile-to", "choice", "the phase to stop after", "end", choices=PHASE_NAMES),
+    Flag("compile-mode", "choice", "std, or vm for a module in the vm dialect", "std", choices=("std", "vm"),
+         refused={"hal-executable": "compile a whole module with --compile-to=executable-targets instead"}),
+    Flag("output-format", "choice", "the kind of output", "vm-bytecode", choices=("vm-bytecode",),
+         refused={
+             "vm-c": "there is no C emitter; a vm-bytecode file can be embedded with xxd or iree-c-embed-data",
+             "vm-asm": "print a finished module with tiree-dump-module --output=disassembly",
+         }),
+    Flag("mlir-print-ir-before-all", "bool", "print the module before every pass", False),
+    Flag("mlir-print-ir-after-all", "bool", "print the module after every pass", False),
+    Flag("mlir-print-ir-after-change", "bool", "with -after-all: only if the pass changed it", False),
+    Flag("mlir-print-ir-before", "list", "print the module before these passes", metavar="PASS"),
+    Flag("mlir-print-ir-after", "list", "print the module after these passes", metavar="PASS"),
+    Flag("mlir-print-op-generic", "bool", "print operations in the generic form", False),
+    Flag("mlir-print-debuginfo", "bool", "print locations", False),
+    Flag("mlir-elide-elementsattrs-if-larger", "int", "leave out constants with more elements", metavar="N"),
+    Flag("mlir-timing", "bool", "print the time of every pass", False),
+    Flag("mlir-disable-threading", "bool", "compile on one thread", False),
+    Flag("mlir-print-stacktrace-on-diagnostic", "bool", "print the Python traceback with an error", False),
+    Flag("dump-compilation-phases-to", "str", "folder for the module after every phase", "", metavar="DIR"),
+    Flag("tiree-report", "str", "file for a JSON report on every dispatch", "", metavar="FILE"),
+)  # fmt: skip
+
+REFUSED: dict[str, str] = {
+    "iree-llvmcpu-sanitize": "kernels have no sanitizer runtime to call; compare with the fallback strategy instead",
+    "iree-dispatch-creation-opt-level": "fusion has one level, the one that IREE calls O2",
+    "iree-opt-data-tiling": "constant operands are packed where the chosen strategy wants it, without a flag",
+    "iree-dispatch-creation-data-tiling": "constant operands are packed where the strategy wants it, without a flag",
+    "iree-opt-const-eval": "constants are folded while compiling, without a flag",
+    "iree-hal-force-indirect-command-buffers": "indirect command buffers are the default wherever they can be recorded",
+    "iree-hal-dump-executable-benchmarks-to": "use tiree-benchmark-module with --dispatch_statistics",
+    "iree-hal-benchmark-dispatch-repeat-count": "use tiree-benchmark-module --benchmark_repetitions",
+    "iree-stream-partitioning-favor": "partitions favour peak memory, IREE's default",
+    "iree-stream-resource-index-bits": "resource sizes are 64-bit",
+    "iree-stream-resource-max-allocation-size": "allocations have no limit of their own",
+    "iree-parameter-export": _PARAMETERS,
+    "iree-parameter-import": _PARAMETERS,
+    "iree-parameter-splat": _PARAMETERS,
+    "iree-plugin": "a dialect or pass is a Python file here; see docs/ on adding a pass",
+    "iree-print-plugin-info": "there are no binary plugins; tiree-opt --help lists the passes",
+    "iree-cuda-target": _CPU_ONLY,
+    "iree-hip-target": _CPU_ONLY,
+    "iree-vulkan-target": _CPU_ONLY,
+}
+
+_FIELDS: dict[str, str] = {
+    "iree-llvmcpu-target-cpu": "llvmcpu_target_cpu",
+    "iree-llvmcpu-target-cpu-features": "llvmcpu_target_cpu_features",
+    "iree-llvmcpu-target-triple": "llvmcpu_target_triple",
+    "iree-llvmcpu-debug-symbols": "llvmcpu_debug_symbols",
+    "iree-llvmcpu-stack-allocation-limit": "llvmcpu_stack_allocation_limit",
+    "iree-input-type": "input_type",
+    "iree-input-demote-i64-to-i32": "demote_i64_to_i32",
+    "iree-input-demote-f64-to-f32": "demote_f64_to_f32",
+    "iree-input-promote-f16-to-f32": "promote_f16_to_f32",
+    "iree-input-promote-bf16-to-f32": "promote_bf16_to_f32",
+    "iree-opt-strip-assertions": "strip_assertions",
+    "iree-execution-model": "execution_model",
+    "iree-hal-memoization": "hal_memoization",
+    "iree-hal-indirect-command-buffers": "hal_indirect_command_buffers",
+    "iree-hal-link-executables": "hal_link_executables",
+    "iree-hal-executable-debug-level": "hal_executable_debug_level",
+    "iree-hal-dump-executable-intermediates-to": "dump_intermediates_to",
+    "iree-vm-target-extension-f32": "vm_target_extension_f32",
+    "iree-vm-target-extension-f64": "vm_target_extension_f64",
+    "iree-vm-emit-polyglot-zip": "vm_emit_polyglot_zip",
+    "iree-vm-bytecode-module-strip-source-map": "vm_strip_source_map",
+    "iree-vm-bytecode-module-strip-debug-ops": "vm_strip_debug_ops",
+}
+"""Flags that set the option of that name and nothing else."""
+
+_NOT_RECORDED = frozenset(
+    {"o", "dump-compilation-phases-to", "tiree-report", "iree-vm-bytecode-source-listing"}
+    | {flag.name for flag in FLAGS if flag.name.startswith(("mlir-", "iree-hal-dump-"))}
+)
+"""Flags that do not change the artifact: two builds that differ in them only give the same bytes."""
+
+
+def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
+    """The options that a command line asks for. Raises `CompileError` for flags that contradict each other."""
+    values = {field: parsed[name] for name, field in _FIELDS.items()}
+    level = parsed["iree-opt-level"]
+    for name in _OPT_LEVELS:
+        if parsed[name]:
+            if "iree-opt-level" in parsed.given and level != name:
+                raise fail(f"-{name} contradicts --iree-opt-level={level}", "give one of them")
+            level = name
+    if level != "O0" and "iree-opt-strip-assertions" not in parsed.given:
+        values["strip_assertions"] = True
+    debug_level = parsed["iree-hal-executable-debug-level"]
+    if not 0 <= debug_level <= 3:
+        raise fail(f"--iree-hal-executable-debug-level={debug_level}: levels are 0 to 3")
+    if parsed["iree-llvmcpu-stack-allocation-limit"] <= 0:
+        raise fail("--iree-llvmcpu-stack-allocation-limit needs a positive number of bytes")
+    if parsed["iree-hal-dump-executable-files-to"] and not values["dump_intermediates_to"]:
+        values["dump_intermediates_to"] = parsed["iree-hal-dump-executable-files-to"]
+    if parsed["iree-llvmcpu-target-triple"] and "iree-llvmcpu-target-cpu" not in parsed.given:
+        values["llvmcpu_target_cpu"] = "generic"  # `host` is this machine's, perhaps not of that architecture.
+    options = CompileOptions(**values, opt_level=level)
+    return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
+
+
+def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
+    """The given flags that can change the artifact, sorted, for the module's attributes."""
+    flags = [
+        f"--{name}={value}" for name, values in parsed.given.items() if name not in _NOT_RECORDED for value in values
+    ]
+    return tuple(sorted(flags))
+
+
+def has_target(parsed: ParsedFlags) -> bool:
+    """Whether the command line names a device or backend."""
+    names = ("iree-hal-target-device", "iree-hal-local-target-device-backends", "iree-hal-target-backends")
+    return any(name in parsed.given for name in names)
