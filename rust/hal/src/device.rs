@@ -1,0 +1,155 @@
+//! `hal.device`: an allocator, a queue and what can be asked about them.
+
+use crate::allocator::Allocator;
+use crate::buffer::Buffer;
+use crate::drivers::{LocalSync, LocalTask};
+use crate::executable::{self, cpu};
+use crate::fence::Fence;
+use crate::queue::QueueOp;
+use std::sync::Arc;
+use tiree_task::{Executor, Topology, TopologyOptions};
+use tiree_vm::{RefObject, Result, Status};
+
+/// What differs between devices.
+pub(crate) trait Driver: Send + Sync {
+    /// Runs `operation` after `waits` and signals `signals`.
+    fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()>;
+    /// Threads that run dispatches.
+    fn worker_count(&self) -> usize;
+}
+
+/// See the module head.
+pub struct Device {
+    id: &'static str,
+    allocator: Arc<Allocator>,
+    driver: Box<dyn Driver>,
+}
+
+impl RefObject for Device {
+    fn type_name(&self) -> &'static str {
+        "hal.device"
+    }
+}
+
+impl Device {
+    /// A device that runs everything on the submitting thread.
+    ///
+    /// # Errors
+    /// INVALID_ARGUMENT for topology options that cannot be.
+    pub fn local_sync(options: &TopologyOptions) -> Result<Arc<Device>> {
+        let topology = Topology::resolve(options).map_err(|error| crate::execute::task_status(&error))?;
+        let driver = Box::new(LocalSync { local_memory: topology.local_memory });
+        Ok(Arc::new(Device { id: "local-sync", allocator: Arc::new(Allocator::new()), driver }))
+    }
+
+    /// A device that runs on the workers of `executor`, which may be shared by several devices.
+    pub fn local_task(executor: Arc<Executor>) -> Arc<Device> {
+        let driver = Box::new(LocalTask::new(executor));
+        Arc::new(Device { id: "local-task", allocator: Arc::new(Allocator::new()), driver })
+    }
+
+    /// `local-sync` or `local-task`.
+    pub fn id(&self) -> &'static str {
+        self.id
+    }
+
+    /// The allocator.
+    pub fn allocator(&self) -> &Arc<Allocator> {
+        &self.allocator
+    }
+
+    /// Threads that run dispatches.
+    pub fn worker_count(&self) -> usize {
+        self.driver.worker_count()
+    }
+
+    /// Queues `operation`: it starts when `waits` is reached (None: at once) and `signals` is signalled when it is done,
+    /// or failed with its error.
+    ///
+    /// # Errors
+    /// Only what concerns the submission itself; a device that runs at once and has no signal fence returns the
+    /// operation's error.
+    pub fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
+        self.driver.submit(waits, signals, operation)
+    }
+
+    /// Queues an allocation: the buffer is there at once, its memory when `signals` is signalled.
+    ///
+    /// # Errors
+    /// As [`submit`](Self::submit); RESOURCE_EXHAUSTED comes through the fence.
+    pub fn alloca(
+        &self,
+        waits: Option<Arc<Fence>>,
+        signals: Option<Arc<Fence>>,
+        memory_type: u32,
+        usage: u32,
+        size: usize,
+    ) -> Result<Arc<Buffer>> {
+        let (buffer, storage) = self.allocator.transient(memory_type, usage, size);
+        self.submit(waits, signals, QueueOp::alloca(storage))?;
+        Ok(Arc::new(buffer))
+    }
+
+    /// Answers a query; None for what is not known.
+    pub fn query_i64(&self, category: &str, key: &str) -> Option<i64> {
+        match (category, key) {
+            ("hal.device.id", pattern) => Some(i64::from(glob(pattern.as_bytes(), self.id.as_bytes()))),
+            ("hal.executable.format", format) => Some(i64::from(executable::is_supported(format))),
+            ("hal.device", "concurrency") => Some(1),
+            ("hal.dispatch", "concurrency") => i64::try_from(self.worker_count()).ok(),
+            ("hal.cpu", feature) => cpu::has_feature(feature).map(i64::from),
+            _ => None,
+        }
+    }
+
+    /// INVALID_ARGUMENT for a queue affinity that selects no queue of this device (it has queue 0).
+    pub(crate) fn check_affinity(&self, affinity: i64) -> Result<()> {
+        if affinity & 1 == 1 || affinity == 0 {
+            return Ok(());
+        }
+        Err(Status::invalid_argument(format!("queue affinity {affinity:#x} selects no queue; {} has queue 0", self.id)))
+    }
+}
+
+/// `*` matches any run, `?` one character.
+fn glob(pattern: &[u8], text: &[u8]) -> bool {
+    let (mut p, mut t, mut star) = (0, 0, None);
+    while t < text.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, t));
+                p += 1;
+            }
+            Some(&c) if c == b'?' || c == text[t] => {
+                p += 1;
+                t += 1;
+            }
+            _ => match star {
+                Some((at, seen)) => {
+                    p = at + 1;
+                    t = seen + 1;
+                    star = Some((at, seen + 1));
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|&c| c == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs() {
+        for (pattern, matches) in
+            [("local*", true), ("*", true), ("local-tas?", true), ("local-task", true), ("*task", true), ("l*t*k", true)]
+        {
+            assert_eq!(glob(pattern.as_bytes(), b"local-task"), matches, "{pattern}");
+        }
+        for pattern in ["", "local", "cuda*", "local-task?", "*x*", "local-?"] {
+            assert!(!glob(pattern.as_bytes(), b"local-task"), "{pattern}");
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! `local-sync`: every operation waits and runs on the thread that submits it.
+
+use crate::device::Driver;
+use crate::execute::Threads;
+use crate::fence::Fence;
+use crate::queue::QueueOp;
+use std::sync::Arc;
+use tiree_vm::Result;
+
+pub(crate) struct LocalSync {
+    pub(crate) local_memory: usize,
+}
+
+impl Driver for LocalSync {
+    fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
+        let ready = waits.map_or(Ok(()), |fence| fence.wait(None));
+        let result = ready.and_then(|()| operation.run(&Threads::Caller(self.local_memory)));
+        match (result, signals) {
+            (Ok(()), None) => Ok(()),
+            (Ok(()), Some(fence)) => fence.signal(),
+            // With a fence the failure travels along it, as it would from a device that runs later.
+            (Err(status), Some(fence)) => {
+                fence.fail(&status);
+                Ok(())
+            }
+            (Err(status), None) => Err(status),
+        }
+    }
+
+    fn worker_count(&self) -> usize {
+        1
+    }
+}

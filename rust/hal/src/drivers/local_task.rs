@@ -1,0 +1,139 @@
+//! `local-task`: operations run on worker threads as soon as their waits are reached.
+//!
+//! An operation whose waits are not reached registers a callback and occupies no thread. One that is ready and expected
+//! to be short runs at once on the thread that made it ready. A longer one is queued for the workers, and whoever blocks
+//! on its signal meanwhile may take it over ([`Helper`]): the thread that submits and waits takes part in the work.
+
+use crate::device::Driver;
+use crate::execute::{Threads, task_status};
+use crate::fence::Fence;
+use crate::queue::QueueOp;
+use crate::semaphore::{Helper, Semaphore};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Weak};
+use tiree_task::Executor;
+use tiree_vm::{Result, Status};
+
+/// Operations expected to take less run on the thread that made them ready.
+const INLINE_NANOSECONDS: f64 = 25_000.0;
+
+pub(crate) struct LocalTask {
+    executor: Arc<Executor>,
+}
+
+impl LocalTask {
+    pub(crate) fn new(executor: Arc<Executor>) -> LocalTask {
+        LocalTask { executor }
+    }
+}
+
+impl Driver for LocalTask {
+    fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
+        self.executor.check_fork().map_err(|error| task_status(&error))?;
+        match waits.as_ref().and_then(|fence| fence.poll().map_or(Some(None), |result| result.err().map(Some))) {
+            // Reached, or nothing to wait for.
+            None => start(&self.executor, operation, signals),
+            // Failed.
+            Some(Some(status)) => {
+                if let Some(signals) = &signals {
+                    signals.fail(&status);
+                }
+            }
+            // Pending.
+            Some(None) => {
+                let points = waits.map(|fence| fence.points()).unwrap_or_default();
+                defer(&self.executor, &Fence::from_points(points), operation, signals);
+            }
+        }
+        Ok(())
+    }
+
+    fn worker_count(&self) -> usize {
+        self.executor.worker_count()
+    }
+}
+
+/// Runs an operation whose waits are reached and passes the outcome on.
+fn complete(executor: &Executor, operation: QueueOp, signals: Option<Arc<Fence>>) {
+    let run = catch_unwind(AssertUnwindSafe(|| operation.run(&Threads::Pool(executor))));
+    let result = run.unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")));
+    if let Some(fence) = signals {
+        // A fence that is past its value already was signalled by somebody else: that is how it fails.
+        if let Err(status) = result.and_then(|()| fence.signal()) {
+            fence.fail(&status);
+        }
+    }
+}
+
+fn start(executor: &Arc<Executor>, operation: QueueOp, signals: Option<Arc<Fence>>) {
+    if operation.estimate() < INLINE_NANOSECONDS {
+        return complete(executor, operation, signals);
+    }
+    let queued = Arc::new(Queued { executor: executor.clone(), work: Mutex::new(Some((operation, signals.clone()))) });
+    if let Some(fence) = &signals {
+        fence.set_helper(&(queued.clone() as Arc<dyn Helper>));
+    }
+    let task = {
+        let queued = queued.clone();
+        Box::new(move || _ = queued.run())
+    };
+    if let Err(error) = executor.spawn(None, task) {
+        // No thread can be had: the operation is not lost, it runs here, unless the process was forked.
+        let taken = queued.work.lock().take();
+        match (taken, error) {
+            (Some((operation, signals)), tiree_task::Error::Thread(_)) => complete(executor, operation, signals),
+            (Some((_, Some(signals))), error) => signals.fail(&task_status(&error)),
+            _ => {}
+        }
+    }
+}
+
+/// A ready operation that waits for a thread; taken by whoever comes first.
+struct Queued {
+    executor: Arc<Executor>,
+    work: Mutex<Option<(QueueOp, Option<Arc<Fence>>)>>,
+}
+
+impl Queued {
+    fn run(&self) -> bool {
+        let taken = self.work.lock().take();
+        let Some((operation, signals)) = taken else { return false };
+        complete(&self.executor, operation, signals);
+        true
+    }
+}
+
+impl Helper for Queued {
+    fn help(&self, _depth: u32) -> bool {
+        self.run()
+    }
+}
+
+/// An operation that waits for its fence; knows, without keeping them alive, the semaphores that it waits for.
+struct Deferred {
+    waits: SmallVec<[(Weak<Semaphore>, u64); 2]>,
+}
+
+impl Helper for Deferred {
+    fn help(&self, depth: u32) -> bool {
+        self.waits.iter().any(|(semaphore, value)| {
+            let pending = semaphore.upgrade().filter(|semaphore| semaphore.poll(*value).is_none());
+            pending.is_some_and(|semaphore| semaphore.help(depth + 1))
+        })
+    }
+}
+
+fn defer(executor: &Arc<Executor>, waits: &Fence, operation: QueueOp, signals: Option<Arc<Fence>>) {
+    if let Some(fence) = &signals {
+        let waits = waits.points().iter().map(|(semaphore, value)| (Arc::downgrade(semaphore), *value)).collect();
+        fence.set_helper(&(Arc::new(Deferred { waits }) as Arc<dyn Helper>));
+    }
+    let executor = executor.clone();
+    waits.on_reached(move |result| match (result, signals) {
+        (Ok(()), signals) => start(&executor, operation, signals),
+        (Err(status), Some(fence)) => fence.fail(&status),
+        (Err(_), None) => {}
+    });
+}

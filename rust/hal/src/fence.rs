@@ -1,0 +1,233 @@
+//! `hal.fence`: a set of (semaphore, payload) pairs, reached when all of them are.
+
+use crate::semaphore::{Helper, Semaphore};
+use parking_lot::Mutex;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+use tiree_vm::{RefObject, Result, Status, Wait};
+
+/// A point on the timeline of a semaphore.
+pub type TimePoint = (Arc<Semaphore>, u64);
+pub(crate) type TimePoints = SmallVec<[TimePoint; 2]>;
+
+/// See the module head. An empty fence is reached.
+#[derive(Default)]
+pub struct Fence {
+    points: Mutex<TimePoints>,
+}
+
+impl RefObject for Fence {
+    fn type_name(&self) -> &'static str {
+        "hal.fence"
+    }
+}
+
+impl Fence {
+    /// An empty fence.
+    pub fn new() -> Fence {
+        Fence::default()
+    }
+
+    /// A fence on one time point.
+    pub fn at(semaphore: Arc<Semaphore>, value: u64) -> Fence {
+        Fence { points: Mutex::new(smallvec::smallvec![(semaphore, value)]) }
+    }
+
+    pub(crate) fn from_points(points: TimePoints) -> Fence {
+        Fence { points: Mutex::new(points) }
+    }
+
+    /// A fence on a new semaphore, reached when signalled once.
+    pub fn unsignalled() -> Fence {
+        Fence::at(Arc::new(Semaphore::new(0)), 1)
+    }
+
+    /// A fence that is reached when all of `fences` are.
+    pub fn join<'a>(fences: impl IntoIterator<Item = &'a Fence>) -> Fence {
+        let joined = Fence::new();
+        for fence in fences {
+            joined.extend(fence);
+        }
+        joined
+    }
+
+    /// Adds a time point; of several on one semaphore the latest counts.
+    pub fn insert(&self, semaphore: Arc<Semaphore>, value: u64) {
+        let mut points = self.points.lock();
+        match points.iter_mut().find(|point| Arc::ptr_eq(&point.0, &semaphore)) {
+            Some(point) => point.1 = point.1.max(value),
+            None => points.push((semaphore, value)),
+        }
+    }
+
+    /// Adds the time points of another fence.
+    pub fn extend(&self, other: &Fence) {
+        if std::ptr::eq(self, other) {
+            return;
+        }
+        for (semaphore, value) in other.points() {
+            self.insert(semaphore, value);
+        }
+    }
+
+    /// The time points.
+    pub fn points(&self) -> TimePoints {
+        self.points.lock().clone()
+    }
+
+    /// Number of time points.
+    pub fn timepoint_count(&self) -> usize {
+        self.points.lock().len()
+    }
+
+    /// Signals every time point.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE when a semaphore is past its value already; the others are signalled all the same.
+    pub fn signal(&self) -> Result<()> {
+        let mut result = Ok(());
+        for (semaphore, value) in self.points() {
+            result = result.and(semaphore.signal(value));
+        }
+        result
+    }
+
+    /// Fails every semaphore of the fence.
+    pub fn fail(&self, status: &Status) {
+        for (semaphore, _) in self.points() {
+            semaphore.fail(status.clone());
+        }
+    }
+
+    /// None while pending, then reached or failed. Any failed semaphore fails the fence at once.
+    pub fn poll(&self) -> Option<Result<()>> {
+        let points = self.points.lock();
+        let mut pending = false;
+        for (semaphore, value) in points.iter() {
+            match semaphore.poll(*value) {
+                None => pending = true,
+                Some(Ok(())) => {}
+                Some(Err(status)) => return Some(Err(status)),
+            }
+        }
+        if pending { None } else { Some(Ok(())) }
+    }
+
+    /// Blocks until reached.
+    ///
+    /// # Errors
+    /// DEADLINE_EXCEEDED or the status of the semaphore that failed.
+    pub fn wait(&self, deadline: Option<Instant>) -> Result<()> {
+        if let Some(result) = self.poll() {
+            return result;
+        }
+        for (semaphore, value) in self.points() {
+            semaphore.wait(value, deadline)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `callback` once, when all time points are reached or one of them failed; at once when that is so already.
+    pub fn on_reached(&self, callback: impl FnOnce(Result<()>) + Send + 'static) {
+        let points = self.points();
+        match points.len() {
+            0 => callback(Ok(())),
+            1 => points[0].0.on_reached(points[0].1, callback),
+            count => {
+                let join = Arc::new(Join { left: AtomicUsize::new(count), callback: Mutex::new(Some(callback)) });
+                for (semaphore, value) in points {
+                    let join = join.clone();
+                    semaphore.on_reached(value, move |result| join.arrive(result));
+                }
+            }
+        }
+    }
+
+    pub(crate) fn set_helper(&self, helper: &Arc<dyn Helper>) {
+        for (semaphore, _) in self.points.lock().iter() {
+            semaphore.set_helper(helper.clone());
+        }
+    }
+
+    /// Does some of the work that a pending time point waits for.
+    pub(crate) fn help(&self, depth: u32) -> bool {
+        self.points().iter().any(|(semaphore, value)| semaphore.poll(*value).is_none() && semaphore.help(depth))
+    }
+}
+
+struct Join<F> {
+    left: AtomicUsize,
+    callback: Mutex<Option<F>>,
+}
+
+impl<F: FnOnce(Result<()>)> Join<F> {
+    fn arrive(&self, result: Result<()>) {
+        let last = self.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        if last || result.is_err() {
+            // Taken by whoever comes first: the last one, or the first failure.
+            let callback = self.callback.lock().take();
+            if let Some(callback) = callback {
+                callback(result);
+            }
+        }
+    }
+}
+
+/// A fence as the VM waits for it.
+pub struct FenceWait(pub Arc<Fence>);
+
+impl Wait for FenceWait {
+    fn is_ready(&self) -> bool {
+        self.0.poll().is_some()
+    }
+
+    fn wait(&self, deadline: Option<Instant>) -> bool {
+        match self.0.wait(deadline) {
+            Ok(()) => true,
+            Err(_) => self.0.poll().is_some(),
+        }
+    }
+
+    fn on_ready(&self, callback: Box<dyn FnOnce() + Send>) {
+        self.0.on_reached(move |_| callback());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn joins_keep_the_latest_value() {
+        let semaphore = Arc::new(Semaphore::new(0));
+        let joined = Fence::join([&Fence::at(semaphore.clone(), 2), &Fence::at(semaphore.clone(), 1)]);
+        assert_eq!(joined.timepoint_count(), 1);
+        semaphore.signal(1).unwrap();
+        assert!(joined.poll().is_none());
+        semaphore.signal(2).unwrap();
+        assert!(joined.wait(None).is_ok());
+    }
+
+    #[test]
+    fn callback_runs_once_for_all_points_or_the_first_failure() {
+        for fail in [false, true] {
+            let (a, b) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+            let fence = Fence::join([&Fence::at(a.clone(), 1), &Fence::at(b.clone(), 1)]);
+            let (sender, receiver) = std::sync::mpsc::channel();
+            fence.on_reached(move |result| sender.send(result.is_ok()).unwrap());
+            if fail {
+                a.fail(Status::aborted("x"));
+            } else {
+                a.signal(1).unwrap();
+                assert!(receiver.recv_timeout(Duration::from_millis(1)).is_err());
+            }
+            b.signal(1).unwrap();
+            assert_eq!(receiver.try_recv(), Ok(!fail));
+            assert!(receiver.try_recv().is_err());
+            assert!(fence.poll().is_some_and(|result| result.is_err() == fail));
+        }
+    }
+}

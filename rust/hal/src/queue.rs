@@ -1,0 +1,248 @@
+//! Queue operations: what a device does between a wait fence and a signal fence.
+
+use crate::buffer::Buffer;
+use crate::buffer::Storage;
+use crate::command_buffer::{Command, CommandBuffer, Counts, MAX_UPDATE, Pattern, Program};
+use crate::execute::{TableEntry, Threads, run_program};
+use crate::file::File;
+use crate::types::{access, usage};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use tiree_vm::{Annotate, Result, Status};
+
+/// A range of a buffer, checked when the operation is made.
+pub(crate) struct Range {
+    buffer: Arc<Buffer>,
+    offset: usize,
+    length: usize,
+}
+
+impl Range {
+    fn new(buffer: Arc<Buffer>, offset: u64, length: u64, usages: u32, accesses: u32) -> Result<Range> {
+        let (offset, length) = buffer.resolve_range(offset, length)?;
+        buffer.check_usage(usages)?;
+        buffer.check_access(accesses)?;
+        Ok(Range { buffer, offset, length })
+    }
+}
+
+/// One operation; made by the constructors, which check everything that is known at the call.
+pub struct QueueOp(pub(crate) Op);
+
+pub(crate) enum Op {
+    Barrier,
+    Alloca(Arc<Storage>),
+    Dealloca(Arc<Buffer>),
+    Fill { target: Range, pattern: Pattern },
+    Copy { source: Range, target: Range },
+    Update { data: Box<[u8]>, target: Range },
+    Read { file: Arc<File>, offset: u64, target: Range },
+    Write { source: Range, file: Arc<File>, offset: u64 },
+    Execute { commands: Arc<CommandBuffer>, table: SmallVec<[TableEntry; 4]> },
+    Host(Box<dyn FnOnce() -> Result<()> + Send>),
+}
+
+impl QueueOp {
+    /// Nothing: joins waits and signals.
+    pub fn barrier() -> QueueOp {
+        QueueOp(Op::Barrier)
+    }
+
+    /// Gives a transient buffer its memory.
+    pub(crate) fn alloca(storage: Arc<Storage>) -> QueueOp {
+        QueueOp(Op::Alloca(storage))
+    }
+
+    /// Takes the memory of a transient buffer back; other buffers keep theirs.
+    pub fn dealloca(buffer: Arc<Buffer>) -> QueueOp {
+        QueueOp(Op::Dealloca(buffer))
+    }
+
+    /// Fills a range with a pattern.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE, INVALID_ARGUMENT or PERMISSION_DENIED.
+    pub fn fill(target: Arc<Buffer>, offset: u64, length: u64, pattern: Pattern) -> Result<QueueOp> {
+        let target = Range::new(target, offset, length, usage::TRANSFER_TARGET, access::WRITE).annotate(|| "fill".into())?;
+        pattern.check_range(target.offset, target.length)?;
+        Ok(QueueOp(Op::Fill { target, pattern }))
+    }
+
+    /// Copies a range.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE, INVALID_ARGUMENT (overlap) or PERMISSION_DENIED.
+    pub fn copy(
+        source: Arc<Buffer>,
+        source_offset: u64,
+        target: Arc<Buffer>,
+        target_offset: u64,
+        length: u64,
+    ) -> Result<QueueOp> {
+        let source = Range::new(source, source_offset, length, usage::TRANSFER_SOURCE, access::READ)
+            .annotate(|| "copy source".into())?;
+        let target = Range::new(target, target_offset, source.length as u64, usage::TRANSFER_TARGET, access::WRITE)
+            .annotate(|| "copy target".into())?;
+        if source.buffer.same_allocation(&target.buffer) {
+            let from = source.buffer.byte_offset() + source.offset;
+            let to = target.buffer.byte_offset() + target.offset;
+            if from < to + target.length && to < from + source.length {
+                return Err(Status::invalid_argument("copy source and target ranges overlap"));
+            }
+        }
+        Ok(QueueOp(Op::Copy { source, target }))
+    }
+
+    /// Writes bytes, which are captured now.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE or PERMISSION_DENIED; INVALID_ARGUMENT above 64 KiB.
+    pub fn update(data: &[u8], target: Arc<Buffer>, offset: u64) -> Result<QueueOp> {
+        if data.len() > MAX_UPDATE {
+            let length = data.len();
+            return Err(Status::invalid_argument(format!("update of {length} bytes is above the limit of {MAX_UPDATE}")));
+        }
+        let target = Range::new(target, offset, data.len() as u64, usage::TRANSFER_TARGET, access::WRITE)
+            .annotate(|| "update".into())?;
+        Ok(QueueOp(Op::Update { data: data.into(), target }))
+    }
+
+    /// Reads a file range into a buffer.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE or PERMISSION_DENIED.
+    pub fn read(file: Arc<File>, offset: u64, target: Arc<Buffer>, target_offset: u64, length: u64) -> Result<QueueOp> {
+        let target = Range::new(target, target_offset, length, usage::TRANSFER_TARGET, access::WRITE)
+            .annotate(|| "read target".into())?;
+        if offset.checked_add(target.length as u64).is_none_or(|end| end > file.len()) {
+            return Err(Status::out_of_range(format!(
+                "read of {} bytes at {offset} is outside the file of {} bytes",
+                target.length,
+                file.len()
+            )));
+        }
+        Ok(QueueOp(Op::Read { file, offset, target }))
+    }
+
+    /// Writes a buffer range to a file.
+    ///
+    /// # Errors
+    /// OUT_OF_RANGE or PERMISSION_DENIED.
+    pub fn write(source: Arc<Buffer>, source_offset: u64, file: Arc<File>, offset: u64, length: u64) -> Result<QueueOp> {
+        let source = Range::new(source, source_offset, length, usage::TRANSFER_SOURCE, access::READ)
+            .annotate(|| "write source".into())?;
+        Ok(QueueOp(Op::Write { source, file, offset }))
+    }
+
+    /// Executes a command buffer with a binding table.
+    ///
+    /// # Errors
+    /// FAILED_PRECONDITION when it is not finalized; INVALID_ARGUMENT when the table is larger than its capacity.
+    pub fn execute(commands: Arc<CommandBuffer>, table: SmallVec<[TableEntry; 4]>) -> Result<QueueOp> {
+        if commands.program().is_none() {
+            return Err(Status::failed_precondition(
+                "the command buffer is still being recorded; finalize it before execution",
+            ));
+        }
+        if table.len() > commands.binding_capacity() {
+            return Err(Status::invalid_argument(format!(
+                "binding table of {} entries is larger than the command buffer's capacity {}",
+                table.len(),
+                commands.binding_capacity()
+            )));
+        }
+        Ok(QueueOp(Op::Execute { commands, table }))
+    }
+
+    /// Runs a function of the host's.
+    pub fn host(function: impl FnOnce() -> Result<()> + Send + 'static) -> QueueOp {
+        QueueOp(Op::Host(Box::new(function)))
+    }
+
+    /// Estimated nanoseconds.
+    pub(crate) fn estimate(&self) -> f64 {
+        let transfer = |range: &Range| range.length as f64 / 8.0;
+        match &self.0 {
+            Op::Barrier | Op::Alloca(_) | Op::Dealloca(_) => 0.0,
+            Op::Fill { target, .. } | Op::Copy { target, .. } | Op::Update { target, .. } => transfer(target),
+            // Files may block: never on the submitting thread, whatever their size.
+            Op::Read { .. } | Op::Write { .. } | Op::Host(_) => f64::INFINITY,
+            Op::Execute { commands, table } => {
+                commands.program().map_or(0.0, |program| estimate_program(program, table))
+            }
+        }
+    }
+
+    /// Does it, on the calling thread and whoever helps it.
+    pub(crate) fn run(self, threads: &Threads<'_>) -> Result<()> {
+        match self.0 {
+            Op::Barrier => Ok(()),
+            Op::Alloca(storage) => storage.commit(),
+            Op::Dealloca(buffer) => {
+                buffer.storage().release();
+                Ok(())
+            }
+            Op::Fill { target, pattern } => {
+                let mapping = target.buffer.map()?;
+                // SAFETY: the range was checked against the buffer, which the mapping keeps alive.
+                unsafe { pattern.fill(mapping.as_ptr().as_ptr().add(target.offset), target.length) };
+                Ok(())
+            }
+            Op::Copy { source, target } => {
+                let (from, to) = (source.buffer.map()?, target.buffer.map()?);
+                // SAFETY: both ranges were checked and are alive.
+                unsafe {
+                    let from = from.as_ptr().as_ptr().add(source.offset);
+                    std::ptr::copy(from, to.as_ptr().as_ptr().add(target.offset), target.length);
+                }
+                Ok(())
+            }
+            Op::Update { data, target } => target.buffer.write(target.offset as u64, &data),
+            Op::Read { file, offset, target } => {
+                let mapping = target.buffer.map()?;
+                // SAFETY: a checked range of live memory that, by the fences of the program, nobody else uses now.
+                let bytes = unsafe {
+                    std::slice::from_raw_parts_mut(mapping.as_ptr().as_ptr().add(target.offset), target.length)
+                };
+                file.read(offset, bytes)
+            }
+            Op::Write { source, file, offset } => {
+                let mapping = source.buffer.map()?;
+                // SAFETY: as above, and nobody writes it now.
+                let bytes =
+                    unsafe { std::slice::from_raw_parts(mapping.as_ptr().as_ptr().add(source.offset), source.length) };
+                file.write(offset, bytes)
+            }
+            Op::Execute { commands, table } => run_program(commands.begin_execution()?, &table, threads),
+            Op::Host(function) => function(),
+        }
+    }
+}
+
+fn estimate_program(program: &Program, table: &[TableEntry]) -> f64 {
+    let length = |index: usize| {
+        let binding = &program.bindings[index];
+        match (&binding.buffer, table.get(binding.slot as usize).and_then(|entry| entry.buffer.as_ref())) {
+            (None, Some(buffer)) => binding.length.min(buffer.byte_length() as u64),
+            _ => binding.length,
+        }
+    };
+    let mut sum = 0.0;
+    for command in &program.commands {
+        sum += match command {
+            Command::Dispatch(dispatch) => {
+                let cost = dispatch.executable.tile_cost(dispatch.entry);
+                match (cost, &dispatch.counts) {
+                    (Some(cost), Counts::Static(counts)) => {
+                        cost * counts.iter().map(|&count| f64::from(count)).product::<f64>()
+                    }
+                    _ => dispatch.bindings.clone().map(|index| length(index) as f64 / 4.0).sum(),
+                }
+            }
+            Command::Fill { target, .. } | Command::Copy { target, .. } | Command::Update { target, .. } => {
+                length(*target) as f64 / 8.0
+            }
+        };
+    }
+    sum
+}
