@@ -150,11 +150,6 @@ impl Fence {
             semaphore.set_helper(helper.clone());
         }
     }
-
-    /// Does some of the work that a pending time point waits for.
-    pub(crate) fn help(&self, depth: u32) -> bool {
-        self.points().iter().any(|(semaphore, value)| semaphore.poll(*value).is_none() && semaphore.help(depth))
-    }
 }
 
 struct Join<F> {
@@ -192,6 +187,55 @@ impl Wait for FenceWait {
 
     fn on_ready(&self, callback: Box<dyn FnOnce() + Send>) {
         self.0.on_reached(move |_| callback());
+    }
+}
+
+/// A fence as the VM waits for it, no longer than until a deadline.
+pub struct DeadlineWait {
+    /// The fence.
+    pub fence: Arc<Fence>,
+    /// When the wait is over in any case.
+    pub deadline: Instant,
+}
+
+impl Wait for DeadlineWait {
+    fn is_ready(&self) -> bool {
+        self.fence.poll().is_some() || Instant::now() >= self.deadline
+    }
+
+    fn wait(&self, deadline: Option<Instant>) -> bool {
+        let until = deadline.map_or(self.deadline, |deadline| deadline.min(self.deadline));
+        // The outcome is looked up by whoever asked.
+        let _ = self.fence.wait(Some(until));
+        self.is_ready()
+    }
+
+    fn on_ready(&self, callback: Box<dyn FnOnce() + Send>) {
+        let shared = Arc::new(Mutex::new(Some(callback)));
+        let fire = |shared: &Mutex<Option<Box<dyn FnOnce() + Send>>>| {
+            let callback = shared.lock().take();
+            if let Some(callback) = callback {
+                callback();
+            }
+        };
+        let by_fence = shared.clone();
+        self.fence.on_reached(move |_| fire(&by_fence));
+        if shared.lock().is_none() {
+            return;
+        }
+        let deadline = self.deadline;
+        // Awaits with a timeout in programs that suspend are rare: a thread each is good enough.
+        let timer = std::thread::Builder::new().name("tiree-timer".into()).spawn({
+            let shared = shared.clone();
+            move || {
+                std::thread::sleep(deadline.saturating_duration_since(Instant::now()));
+                fire(&shared);
+            }
+        });
+        if timer.is_err() {
+            // Without a timer the waiter polls: it is told at once and finds the time not yet over.
+            fire(&shared);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod execute;
 pub mod fence;
 pub mod file;
 pub mod memory;
+pub mod module;
 pub mod queue;
 pub mod semaphore;
 pub mod types;

@@ -1,0 +1,217 @@
+//! `hal.device.*`, `hal.devices.*`, `hal.executable.*`, `hal.ex.file.*`.
+
+use super::{HalModule, text};
+use crate::buffer::Buffer;
+use crate::command_buffer::{CommandBuffer, Pattern};
+use crate::device::Device;
+use crate::executable::Executable;
+use crate::execute::TableEntry;
+use crate::fence::Fence;
+use crate::file::File;
+use crate::queue::QueueOp;
+use crate::types::access;
+use smallvec::SmallVec;
+use std::borrow::Cow;
+use std::sync::Arc;
+use tiree_vm::{Annotate, CallFrame, Flow, Result, Status, VmBuffer};
+
+/// What every queue function begins with: device, affinity, wait fence, signal fence.
+struct Queue<'a> {
+    device: &'a Device,
+    waits: Option<Arc<Fence>>,
+    signals: Option<Arc<Fence>>,
+}
+
+impl<'a> Queue<'a> {
+    fn read(frame: &mut CallFrame<'a>) -> Result<Queue<'a>> {
+        let device: &Device = frame.borrow_ref()?;
+        device.check_affinity(frame.i64()?)?;
+        Ok(Queue { device, waits: frame.opt_ref()?, signals: frame.opt_ref()? })
+    }
+
+    fn submit(self, operation: QueueOp) -> Result<Flow> {
+        self.device.submit(self.waits, self.signals, operation)?;
+        Ok(Flow::Done)
+    }
+}
+
+/// Bytes of a VM buffer as they are now.
+pub(super) fn capture(source: &VmBuffer, offset: u64, length: u64) -> Result<Cow<'_, [u8]>> {
+    let length = if length == u64::MAX { (source.len() as u64).saturating_sub(offset) } else { length };
+    let start = source.check_range(offset, length)?;
+    match source.as_slice() {
+        Some(bytes) => Ok(Cow::Borrowed(&bytes[start..start + length as usize])),
+        None => {
+            let mut bytes = vec![0; length as usize];
+            source.read(offset, &mut bytes)?;
+            Ok(Cow::Owned(bytes))
+        }
+    }
+}
+
+pub(super) fn count(module: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    frame.push_i32(module.devices.len() as i32);
+    Ok(Flow::Done)
+}
+
+pub(super) fn get(module: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let index = frame.i32()?;
+    match usize::try_from(index).ok().and_then(|index| module.devices.get(index)) {
+        Some(device) => frame.push_ref(device.clone()),
+        None => frame.push_any_ref(None),
+    }
+    Ok(Flow::Done)
+}
+
+pub(super) fn allocator(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let allocator = frame.borrow_ref::<Device>()?.allocator().clone();
+    frame.push_ref(allocator);
+    Ok(Flow::Done)
+}
+
+pub(super) fn query_i64(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let device: &Device = frame.borrow_ref()?;
+    let (category, key): (&VmBuffer, &VmBuffer) = (frame.borrow_ref()?, frame.borrow_ref()?);
+    let answer = device.query_i64(&text(category), &text(key));
+    frame.push_i32(i32::from(answer.is_some()));
+    frame.push_i64(answer.unwrap_or(0));
+    Ok(Flow::Done)
+}
+
+pub(super) fn queue_alloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let pool = frame.i64()?;
+    if pool != 0 {
+        return Err(Status::unimplemented(format!("allocation pool {pool} does not exist; only the default pool 0 does")));
+    }
+    let (types, usages) = (frame.i32()? as u32, frame.i32()? as u32);
+    let size = frame.i64()?;
+    let length =
+        usize::try_from(size).map_err(|_| Status::invalid_argument(format!("allocation size {size} is negative")))?;
+    let Queue { device, waits, signals } = queue;
+    frame.push_ref(device.alloca(waits, signals, types, usages, length)?);
+    Ok(Flow::Done)
+}
+
+pub(super) fn queue_dealloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    queue.submit(QueueOp::dealloca(frame.get_ref()?))
+}
+
+pub(super) fn queue_barrier(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    Queue::read(frame)?.submit(QueueOp::barrier())
+}
+
+pub(super) fn queue_flush(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let device: &Device = frame.borrow_ref()?;
+    device.check_affinity(frame.i64()?)?;
+    Ok(Flow::Done)
+}
+
+pub(super) fn queue_fill(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let target: Arc<Buffer> = frame.get_ref()?;
+    let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+    let pattern = Pattern::new(frame.i64()? as u64, frame.i32()? as u64)?;
+    queue.submit(QueueOp::fill(target, offset, length, pattern)?)
+}
+
+pub(super) fn queue_copy(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let source: Arc<Buffer> = frame.get_ref()?;
+    let source_offset = frame.i64()? as u64;
+    let target: Arc<Buffer> = frame.get_ref()?;
+    let (target_offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+    queue.submit(QueueOp::copy(source, source_offset, target, target_offset, length)?)
+}
+
+pub(super) fn queue_update(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let source: &VmBuffer = frame.borrow_ref()?;
+    let source_offset = frame.i64()? as u64;
+    let target: Arc<Buffer> = frame.get_ref()?;
+    let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+    queue.submit(QueueOp::update(&capture(source, source_offset, length)?, target, offset)?)
+}
+
+pub(super) fn queue_read(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let file: Arc<File> = frame.get_ref()?;
+    let file_offset = frame.i64()? as u64;
+    let target: Arc<Buffer> = frame.get_ref()?;
+    let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+    queue.submit(QueueOp::read(file, file_offset, target, offset, length)?)
+}
+
+pub(super) fn queue_write(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let source: Arc<Buffer> = frame.get_ref()?;
+    let offset = frame.i64()? as u64;
+    let file: Arc<File> = frame.get_ref()?;
+    let (file_offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+    queue.submit(QueueOp::write(source, offset, file, file_offset, length)?)
+}
+
+pub(super) fn queue_execute(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let commands: Arc<CommandBuffer> = frame.get_ref()?;
+    queue.submit(QueueOp::execute(commands, SmallVec::new())?)
+}
+
+pub(super) fn queue_execute_indirect(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let queue = Queue::read(frame)?;
+    let commands: Arc<CommandBuffer> = frame.get_ref()?;
+    frame.i64()?;
+    let mut table = SmallVec::new();
+    for slot in 0..frame.span()? {
+        let buffer: Option<Arc<Buffer>> = frame.opt_ref()?;
+        let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+        if let Some(buffer) = &buffer {
+            buffer.resolve_range(offset, length).annotate(|| format!("slot {slot} of the binding table"))?;
+        }
+        table.push(TableEntry { buffer, offset, length });
+    }
+    queue.submit(QueueOp::execute(commands, table)?)
+}
+
+pub(super) fn file_from_memory(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let device: &Device = frame.borrow_ref()?;
+    device.check_affinity(frame.i64()?)?;
+    let accesses = frame.i32()? as u32;
+    if accesses != access::READ {
+        return Err(Status::permission_denied(format!(
+            "only read access is supported for files over host memory, {accesses:#x} was asked for"
+        )));
+    }
+    let buffer: Arc<VmBuffer> = frame.get_ref()?;
+    let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
+    frame.push_ref(Arc::new(File::from_memory(buffer, offset, length)?));
+    Ok(Flow::Done)
+}
+
+pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let device: &Device = frame.borrow_ref()?;
+    device.check_affinity(frame.i64()?)?;
+    let format: &VmBuffer = frame.borrow_ref()?;
+    let data: &VmBuffer = frame.borrow_ref()?;
+    let constants: Option<Arc<VmBuffer>> = frame.opt_ref()?;
+    let constants = constants.map(|buffer| buffer.to_vec()).unwrap_or_default();
+    let words = constants.chunks_exact(4);
+    if !words.remainder().is_empty() {
+        return Err(Status::invalid_argument(format!(
+            "executable constants are 32-bit words but {} bytes were given",
+            constants.len()
+        )));
+    }
+    let words: Vec<u32> = words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
+    let executable = Executable::load(&text(format), &capture(data, 0, u64::MAX)?, &words)?;
+    frame.push_ref(Arc::new(executable));
+    Ok(Flow::Done)
+}
+
+pub(super) fn executable_lookup(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    let executable: &Executable = frame.borrow_ref()?;
+    let name: &VmBuffer = frame.borrow_ref()?;
+    frame.push_i64(executable.lookup(&text(name))? as i64);
+    Ok(Flow::Done)
+}
