@@ -11,7 +11,7 @@ from collections.abc import Collection
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
-from tiree.pipeline import PHASE_NAMES, Phase, PipelineObserver
+from tiree.pipeline import PHASE_NAMES, Phase, PipelineObserver, verify_module
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -63,6 +63,14 @@ class PrintIR(PipelineObserver):
             self._print("After", one, text)
         if self._only_changes:
             self._previous = text
+
+
+class VerifyEach(PipelineObserver):
+    """Verifies the module after every pass."""
+
+    def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
+        del seconds
+        verify_module(module, f"pass {one.name}")
 
 
 class Timing(PipelineObserver):

@@ -1,0 +1,45 @@
+"""What users bring, as MLIR text: text itself, files, JAX functions and lowered or exported JAX programs.
+
+Frameworks are imported only when one of their objects is given.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from tiree.support.errors import CompileError, Diagnostic
+
+
+def load_program(program: Any, example_arguments: Sequence[Any] = ()) -> tuple[bytes, str]:
+    """The MLIR text of `program` and the name to use for it in messages.
+
+    `program` is MLIR text (`str` with a line break, or `bytes`), a path, a `jax.stages.Lowered`, a
+    `jax.export.Exported`, or a function that `jax.jit` can lower for `example_arguments` (arrays or
+    `jax.ShapeDtypeStruct`s). Raises `CompileError` for a missing file, `TypeError` for anything else.
+    """
+    if isinstance(program, bytes):
+        return program, "<input>"
+    if isinstance(program, str) and "\n" in program:
+        return program.encode(), "<input>"
+    if isinstance(program, (str, os.PathLike)):
+        return _read_file(os.fspath(program))
+    module = type(program).__module__
+    if callable(program) or module.partition(".")[0] == "jax":
+        from tiree.frontends.jax import load_jax_program
+
+        return load_jax_program(program, example_arguments)
+    raise TypeError(
+        f"cannot compile a {type(program).__name__}; give MLIR text, a path, a function for JAX with example "
+        "arguments, or what jax.jit(f).lower(...) or jax.export.export(...) returns"
+    )
+
+
+def _read_file(path: str) -> tuple[bytes, str]:
+    try:
+        with open(path, "rb") as file:
+            return file.read(), path
+    except OSError as error:
+        hint = "text of a module must have a line break; this was taken for a path" if "{" in path else ""
+        raise CompileError(Diagnostic(error.strerror or str(error), path[:200], hint)) from None

@@ -9,20 +9,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.support.errors import CompileError, Diagnostic
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 
 if TYPE_CHECKING:
-    from xdsl.dialects.builtin import ModuleOp
-
+    from tiree.driver import Job
     from tiree.pipeline import PipelineObserver
     from tiree.pipeline_observers import Timing
     from tiree.report import Report
-    from tiree.support.options import CompileOptions
 
 USAGE = "tiree-compile [options] <input.mlir | ->"
 
@@ -84,35 +81,43 @@ def _read_source(path: str) -> bytes:
 
 
 def _compile(parsed: ParsedFlags, path: str) -> int:
-    from tiree.dialects import get_context, read_module
-    from tiree.pipeline import run_pipeline, verify_module
-    from tiree.support.input_type import check_input_type
+    from tiree.driver import run_job
 
-    compile_from, compile_to = _phases(parsed)
-    options = options_from_flags(parsed)
-    _note_target(parsed, compile_from, compile_to)
-    observers, timing, report = _observers(parsed, path)
-    source = _read_source(path)
-    start = perf_counter()
-    ctx = get_context()
-    module = read_module(source, ctx, "<stdin>" if path == "-" else path)
-    verify_module(module)
-    if compile_from == "start":
-        check_input_type(module, options.input_type)
-    if timing is not None:
-        timing.add("read and verify", perf_counter() - start)
-    try:
-        run_pipeline(module, options, compile_from, compile_to, ctx=ctx, observers=observers)
-        output = _output(parsed, module, options, compile_to, timing)
-    except InternalError as error:
-        raise _internal(error, source, path, parsed, compile_from) from error
-    _write(parsed["o"], output)
+    name = "<stdin>" if path == "-" else path
+    job, report = job_from_flags(parsed, _read_source(path), name)
+    _note_target(parsed, job)
+    _write(parsed["o"], run_job(job))
     if report is not None:
         with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
             file.write(report.text())
-    if timing is not None:
-        timing.report()
+    if job.timing is not None:
+        job.timing.report()
     return 0
+
+
+def job_from_flags(parsed: ParsedFlags, source: bytes, name: str) -> tuple[Job, Report | None]:
+    """The compilation that a command line asks for, and the report that it fills. Raises `CompileError`."""
+    from tiree.driver import Job
+
+    compile_from, compile_to = _phases(parsed)
+    listing = parsed["iree-vm-bytecode-source-listing"]
+    if listing and compile_to not in ("vm", "end"):
+        raise fail(f"--iree-vm-bytecode-source-listing needs the vm phase, not --compile-to={compile_to}")
+    options = options_from_flags(parsed)
+    observers, timing, report = _observers(parsed, name)
+    job = Job(
+        source,
+        name,
+        options,
+        compile_from,
+        compile_to,
+        _print_settings(parsed),
+        listing,
+        tuple(f"--{flag}={value}" for flag, values in parsed.given.items() if flag != "o" for value in values),
+        observers,
+        timing,
+    )
+    return job, report
 
 
 def _phases(parsed: ParsedFlags) -> tuple[str, str]:
@@ -126,19 +131,15 @@ def _phases(parsed: ParsedFlags) -> tuple[str, str]:
     return compile_from, compile_to
 
 
-def _note_target(parsed: ParsedFlags, compile_from: str, compile_to: str) -> None:
-    """One line that says what was chosen when nothing was named."""
+def _note_target(parsed: ParsedFlags, job: Job) -> None:
+    """One line that says what was chosen when no CPU was named."""
     from tiree.pipeline import phase_index
 
-    if phase_index(compile_from) >= phase_index("preprocessing") or phase_index(compile_to) < phase_index(
-        "preprocessing"
-    ):
+    assigned = phase_index("preprocessing")
+    if phase_index(job.compile_from) >= assigned or phase_index(job.compile_to) < assigned:
         return
-    named = any(
-        name in parsed.given
-        for name in ("iree-llvmcpu-target-cpu", "iree-llvmcpu-target-cpu-features", "iree-llvmcpu-target-triple")
-    )
-    if not named:
+    flags = ("iree-llvmcpu-target-cpu", "iree-llvmcpu-target-cpu-features", "iree-llvmcpu-target-triple")
+    if not any(name in parsed.given for name in flags):
         where = "" if has_target(parsed) else "no target given: "
         print(
             f"note: {where}compiling for this machine's CPU; "
@@ -150,7 +151,7 @@ def _note_target(parsed: ParsedFlags, compile_from: str, compile_to: str) -> Non
 def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], Timing | None, Report | None]:
     from tiree import pipeline_observers as known
 
-    name = os.path.splitext(os.path.basename(path))[0] if path != "-" else "stdin"
+    name = os.path.splitext(os.path.basename(path.strip("<>")))[0].replace(" ", "_")
     observers: list[PipelineObserver] = []
     report = timing = None
     before = None if parsed["mlir-print-ir-before-all"] else parsed["mlir-print-ir-before"]
@@ -197,29 +198,6 @@ def _print_settings(parsed: ParsedFlags) -> dict[str, Any]:
     }
 
 
-def _output(
-    parsed: ParsedFlags, module: ModuleOp, options: CompileOptions, compile_to: str, timing: Timing | None
-) -> bytes:
-    from tiree.dialects import print_module
-
-    listing = parsed["iree-vm-bytecode-source-listing"]
-    if listing:
-        if compile_to not in ("vm", "end"):
-            raise fail(f"--iree-vm-bytecode-source-listing needs the vm phase, not --compile-to={compile_to}")
-        with open(listing, "w", encoding="utf-8") as file:
-            file.write(print_module(module, **_print_settings(parsed)))
-    start = perf_counter()
-    if compile_to == "end":
-        from tiree.pipeline import emit
-
-        output = emit(module, options)
-    else:
-        output = print_module(module, **_print_settings(parsed)).encode()
-    if timing is not None:
-        timing.add("write", perf_counter() - start)
-    return output
-
-
 def _write(path: str, output: bytes) -> None:
     if path == "-":
         sys.stdout.buffer.write(output)
@@ -234,18 +212,6 @@ def _write(path: str, output: bytes) -> None:
     with open(temporary, "wb") as file:
         file.write(output)
     os.replace(temporary, path)
-
-
-def _internal(error: InternalError, source: bytes, path: str, parsed: ParsedFlags, compile_from: str) -> CompileError:
-    """The report of a compiler fault: what failed, and a file and command that show it again."""
-    from tiree.support.reproducer import save_reproducer
-
-    flags = [f"--{name}={value}" for name, values in parsed.given.items() if name != "o" for value in values]
-    saved = save_reproducer(source, error.culprit, flags, compile_from)
-    hint = "this is a fault of the compiler, not of your program."
-    if saved:
-        hint += f" The input is saved in {saved}; rerun: tiree-compile {' '.join(flags)} {saved} -o /dev/null"
-    return CompileError(Diagnostic(f"internal error: {error}", path, hint))
 
 
 if __name__ == "__main__":

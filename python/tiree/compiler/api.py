@@ -1,0 +1,165 @@
+"""The compiler's Python API: flags are built from keywords and parsed by the table of `tiree-compile`.
+
+So a keyword, a flag and the command line can never differ in what they mean.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from enum import Enum
+from typing import Any
+
+from tiree.support.errors import CompileError
+
+
+class InputType(Enum):
+    """Values of `input_type`."""
+
+    NONE = "none"
+    AUTO = "auto"
+    STABLEHLO = "stablehlo"
+    TOSA = "tosa"
+    TORCH = "torch"
+    ONNX = "onnx"
+
+
+class OutputFormat(Enum):
+    """Values of `output_format`."""
+
+    FLATBUFFER_BINARY = "flatbuffer-binary"
+    FLATBUFFER_TEXT = "flatbuffer-text"
+    MLIR_TEXT = "mlir-text"
+
+
+class CompilerToolError(Exception):
+    """A compilation failed; the text holds the diagnostics, and `__cause__` is the `CompileError`."""
+
+
+def _enum_value(kind: type[Enum], value: Any, name: str) -> str:
+    if isinstance(value, kind):
+        return value.value
+    key = str(value).upper().replace("-", "_")
+    if key not in kind.__members__:
+        raise ValueError(f"{name}={value!r} is not one of {', '.join(member.value for member in kind)}")
+    return kind[key].value
+
+
+_TOOL_KEYWORDS = {
+    "output_file": None,
+    "target_backends": (),
+    "input_type": InputType.AUTO,
+    "output_format": OutputFormat.FLATBUFFER_BINARY,
+    "extra_args": (),
+    "optimize": True,
+    "output_mlir_debuginfo": True,
+    "output_generic_mlir": False,
+    "extended_diagnostics": False,
+    "strip_debug_ops": False,
+    "strip_source_map": False,
+    "crash_reproducer_path": None,
+    "enable_tflite_bindings": False,
+    "enable_benchmark": False,
+}
+
+
+def _tool_flags(given: Mapping[str, Any]) -> tuple[list[str], str | None]:
+    """The flags that iree.compiler's keywords stand for, and the output file."""
+    unknown = sorted(set(given) - set(_TOOL_KEYWORDS))
+    if unknown:
+        raise TypeError(f"unknown keyword {unknown[0]!r}; known are {', '.join(_TOOL_KEYWORDS)}")
+    values = {**_TOOL_KEYWORDS, **given}
+    for name in ("enable_tflite_bindings", "enable_benchmark", "crash_reproducer_path"):
+        if values[name]:
+            raise ValueError(f"{name} is not available in Tiree")
+    output_format = _enum_value(OutputFormat, values["output_format"], "output_format")
+    flags = [
+        f"--iree-input-type={_enum_value(InputType, values['input_type'], 'input_type')}",
+        f"--iree-vm-bytecode-module-output-format={output_format}",
+        *(f"--iree-hal-target-backends={backend}" for backend in values["target_backends"] or ()),
+    ]
+    switches = {
+        "mlir-print-debuginfo": values["output_mlir_debuginfo"],
+        "mlir-print-op-generic": values["output_generic_mlir"],
+        "mlir-print-stacktrace-on-diagnostic": values["extended_diagnostics"],
+        "iree-vm-bytecode-module-strip-debug-ops": values["strip_debug_ops"],
+        "iree-vm-bytecode-module-strip-source-map": values["strip_source_map"],
+    }
+    flags += [f"--{name}" for name, wanted in switches.items() if wanted]
+    return [*flags, *values["extra_args"]], values["output_file"]
+
+
+def _compile(source: bytes, name: str, flags: Sequence[str], options: Mapping[str, Any] | None = None) -> bytes:
+    from tiree.driver import run_job
+    from tiree.tools.compile import job_from_flags
+    from tiree.tools.compile_flags import FLAGS, REFUSED
+    from tiree.tools.flags import fail, parse_flags
+
+    parsed = parse_flags(flags, FLAGS, REFUSED)
+    if parsed.positional:
+        raise fail(f"{parsed.positional[0]!r} is not a flag")
+    job, report = job_from_flags(parsed, source, name)
+    if options:
+        job.options = replace(job.options, **options)
+    output = run_job(job)
+    if report is not None:
+        with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
+            file.write(report.text())
+    if job.timing is not None:
+        job.timing.report()
+    return output
+
+
+def _compile_tool(source: bytes, name: str, keywords: Mapping[str, Any]) -> bytes | None:
+    flags, output_file = _tool_flags(keywords)
+    try:
+        output = _compile(source, name, flags)
+    except CompileError as error:
+        raise CompilerToolError(f"Error compiling {name}\nDiagnostics:\n{error}") from error
+    if output_file is None:
+        return output
+    with open(output_file, "wb") as file:
+        file.write(output)
+    return None
+
+
+def compile_str(input_str: str | bytes, **keywords: Any) -> bytes | None:
+    """Compiles MLIR text. Returns the module, or None when `output_file` is given.
+
+    Keywords are those of `iree.compiler.tools.compile_str`. Raises `CompilerToolError` with the diagnostics.
+    """
+    source = input_str.encode() if isinstance(input_str, str) else input_str
+    return _compile_tool(source, "<input>", keywords)
+
+
+def compile_file(input_file: str | os.PathLike[str], **keywords: Any) -> bytes | None:
+    """Compiles a file; see `compile_str`. Raises `OSError` when it cannot be read."""
+    path = os.fspath(input_file)
+    with open(path, "rb") as file:
+        source = file.read()
+    return _compile_tool(source, path, keywords)
+
+
+def query_available_targets() -> list[str]:
+    """The names that `target_backends` takes."""
+    return ["llvm-cpu"]
+
+
+def compile_program(
+    program: Any, example_arguments: Sequence[Any], flags: Sequence[str], options: Mapping[str, Any]
+) -> bytes:
+    """What `tiree.compile` does. Raises `CompileError`, and `TypeError` for an unknown option."""
+    from tiree.frontends import load_program
+    from tiree.support.options import CompileOptions
+
+    known = [field.name for field in fields(CompileOptions)]
+    for name in options:
+        if name not in known:
+            from difflib import get_close_matches
+
+            close = get_close_matches(name, known, 1)
+            hint = f"did you mean {close[0]}?" if close else f"options are {', '.join(known)}"
+            raise TypeError(f"compile() has no option {name!r}; {hint}")
+    source, name = load_program(program, example_arguments)
+    return _compile(source, name, list(flags), options)

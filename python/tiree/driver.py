@@ -1,0 +1,89 @@
+"""One compilation from source text to output bytes; the command line and the Python API both end here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from tiree.support.errors import CompileError, Diagnostic, InternalError
+
+if TYPE_CHECKING:
+    from tiree.pipeline import PipelineObserver
+    from tiree.pipeline_observers import Timing
+    from tiree.support.options import CompileOptions
+
+
+@dataclass
+class Job:
+    """What to compile and what to give back."""
+
+    source: bytes
+    name: str
+    """The path, or what stands for it in messages."""
+    options: CompileOptions
+    compile_from: str = "start"
+    compile_to: str = "end"
+    print_settings: dict[str, Any] = field(default_factory=dict)
+    """For the text of a phase: `generic`, `debuginfo`, `elide_larger_than`."""
+    vm_listing: str = ""
+    """File for the text of the `vm` phase; empty: none."""
+    command: tuple[str, ...] = ()
+    """The flags as given, for the reproducer."""
+    observers: Sequence[PipelineObserver] = ()
+    timing: Timing | None = None
+
+
+def run_job(job: Job) -> bytes:
+    """The `.vmfb`, or the text of phase `compile_to`.
+
+    Raises `CompileError`; a fault of the compiler is one as well, after the input has been saved as a reproducer.
+    """
+    from tiree.dialects import get_context, read_module
+    from tiree.pipeline import run_pipeline, verify_module
+    from tiree.support.input_type import check_input_type
+
+    start = perf_counter()
+    ctx = get_context()
+    module = read_module(job.source, ctx, job.name)
+    verify_module(module)
+    if job.compile_from == "start":
+        check_input_type(module, job.options.input_type)
+    if job.timing is not None:
+        job.timing.add("read and verify", perf_counter() - start)
+    try:
+        run_pipeline(module, job.options, job.compile_from, job.compile_to, ctx=ctx, observers=job.observers)
+        return _output(job, module)
+    except InternalError as error:
+        raise _internal(error, job) from error
+
+
+def _output(job: Job, module: Any) -> bytes:
+    from tiree.dialects import print_module
+    from tiree.pipeline import emit
+
+    settings = {"generic": False, **job.print_settings}
+    if job.vm_listing:
+        with open(job.vm_listing, "w", encoding="utf-8") as file:
+            file.write(print_module(module, **settings))
+    start = perf_counter()
+    if job.compile_to == "end":
+        output = emit(module, job.options)
+    else:
+        output = print_module(module, **settings).encode()
+    if job.timing is not None:
+        job.timing.add("write", perf_counter() - start)
+    return output
+
+
+def _internal(error: InternalError, job: Job) -> CompileError:
+    """The report of a compiler fault: what failed, and a file and command that show it again."""
+    from tiree.support.reproducer import save_reproducer
+
+    saved = save_reproducer(job.source, error.culprit, job.command, job.compile_from)
+    hint = "this is a fault of the compiler, not of your program."
+    if saved:
+        flags = "".join(f"{flag} " for flag in job.command)
+        hint += f" The input is saved in {saved}; rerun: tiree-compile {flags}{saved} -o /dev/null"
+    return CompileError(Diagnostic(f"internal error: {error}", job.name, hint))

@@ -1,0 +1,242 @@
+"""`tiree-opt`: reads a module, runs the passes that the command line names, prints the result.
+
+Passes are named as flags (`--tiree-flow-cse`), in their order, or as one pipeline (`-p 'a,b{key=value}'`). Options of
+tiree-compile apply where a named pass is part of its pipeline: the pass is then taken as the pipeline would make it.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tiree.pass_registry import load_pass, pass_locations
+from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
+from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
+from tiree.tools.compile_flags import options_from_flags
+from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tiree.pipeline import PipelineObserver
+    from tiree.tools.opt_diagnostics import Expectation
+
+USAGE = "tiree-opt [options] [passes] <input.mlir | ->"
+
+_OWN = (
+    Flag("pass-pipeline", "str", "the passes to run", "", metavar="'builtin.module(a,b{key=value})'"),
+    Flag("p", "str", "short for --pass-pipeline", "", metavar="'a,b'"),
+    Flag("iree-transformation-pipeline", "bool", "run everything from input to vm", False),
+    Flag("split-input-file", "bool", "the file is several modules, with // ----- lines between them", False),
+    Flag("verify-diagnostics", "bool", "compare errors with // expected-error comments", False),
+    Flag("verify-each", "bool", "verify the module after every pass", True),
+    Flag("allow-unregistered-dialect", "bool", "keep operations of unknown dialects", False),
+    Flag("no-implicit-module", "bool", "the file must hold one builtin.module", False),
+    Flag("show-dialects", "action", "print the known dialects and exit"),
+)
+_ONLY_COMPILE = frozenset(
+    {
+        "iree-vm-bytecode-source-listing",
+        "iree-vm-bytecode-module-output-format",
+        "output-format",
+        "compile-mode",
+        "tiree-report",
+        "dump-compilation-phases-to",
+        "iree-hal-list-target-backends",
+    }
+    | {flag.name for flag in COMPILE_FLAGS if flag.name.startswith("iree-hal-dump-")}
+)
+FLAGS: tuple[Flag, ...] = (*_OWN, *(flag for flag in COMPILE_FLAGS if flag.name not in _ONLY_COMPILE))
+REFUSED: dict[str, str] = {
+    **COMPILE_REFUSED,
+    **dict.fromkeys(sorted(_ONLY_COMPILE), "it belongs to tiree-compile"),
+    "emit-bytecode": "modules are printed as text, which every MLIR tool reads; iree-opt --emit-bytecode converts it",
+    "emit-bytecode-version": "modules are printed as text, which every MLIR tool reads",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; returns its exit code."""
+    try:
+        names = pass_locations()
+        passes = {name: Flag(name, "list", "a pass") for name in names}
+        raw = [_pass_argument(argument, names) for argument in (sys.argv[1:] if arguments is None else arguments)]
+        return _run(parse_flags(raw, FLAGS, REFUSED, passes))
+    except CompileError as error:
+        print(error, file=sys.stderr)
+    except InternalError as error:
+        print(f"tiree-opt: internal error: {error}", file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
+    return 1
+
+
+def _pass_argument(argument: str, names: dict[str, tuple[str, str]]) -> str:
+    """`--pass` has no value: give it an empty one, so that the next argument is not taken for it."""
+    return f"{argument}=" if argument.startswith("-") and argument.lstrip("-") in names else argument
+
+
+def _run(parsed: ParsedFlags) -> int:
+    if parsed["help"]:
+        sys.stdout.write(help_text(USAGE, FLAGS, REFUSED))
+        sys.stdout.write("\nPASSES:\n" + "".join(f"  --{name}\n" for name in pass_locations()))
+        return 0
+    if parsed["version"]:
+        from tiree.version import COMPATIBLE_WITH, VERSION
+
+        print(f"Tiree optimizer version {VERSION} (interchangeable with {COMPATIBLE_WITH})")
+        return 0
+    if parsed["show-dialects"]:
+        from tiree.dialects.registry import dialect_factories
+
+        print("Available Dialects: " + ", ".join(dialect_factories()))
+        return 0
+    if len(parsed.positional) > 1:
+        raise fail(f"several input files: {', '.join(parsed.positional)}", f"usage: {USAGE}")
+    path = parsed.positional[0] if parsed.positional else "-"
+    if path == "-":
+        text, name = sys.stdin.read(), "<stdin>"
+    else:
+        with open(path, encoding="utf-8") as file:
+            text, name = file.read(), path
+    return _process(parsed, text, name)
+
+
+def _process(parsed: ParsedFlags, text: str, filename: str) -> int:
+    from tiree.tools.opt_diagnostics import check_expectations, expectations, split_input
+
+    chunks = split_input(text) if parsed["split-input-file"] else [(0, text)]
+    outputs: list[str] = []
+    found: list[Diagnostic] = []
+    wanted: list[Expectation] = []
+    for first_line, chunk in chunks:
+        # Blank lines in front keep the line numbers of the whole file.
+        padded = "\n" * first_line + chunk
+        if parsed["verify-diagnostics"]:
+            wanted += expectations(padded)
+        try:
+            outputs.append(_transform(parsed, padded, filename))
+        except CompileError as error:
+            if not parsed["verify-diagnostics"] and not parsed["split-input-file"]:
+                raise
+            found += error.diagnostics
+    if parsed["verify-diagnostics"]:
+        problems = check_expectations(wanted, found, filename)
+        print("\n".join(problems), file=sys.stderr, end="\n" if problems else "")
+        return 1 if problems else 0
+    _write(parsed["o"], "// -----\n\n".join(outputs))
+    for diagnostic in found:
+        print(diagnostic, file=sys.stderr)
+    return 1 if found else 0
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        return
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+
+
+def _transform(parsed: ParsedFlags, text: str, filename: str) -> str:
+    from tiree.dialects import get_context, print_module, read_module
+    from tiree.pipeline import run_passes, run_pipeline, verify_module
+
+    ctx = get_context(allow_unregistered=parsed["allow-unregistered-dialect"])
+    module = read_module(text, ctx, filename)
+    if parsed["no-implicit-module"] and not re.search(r"^\s*(\"?builtin\.)?module\b", text, re.MULTILINE):
+        raise CompileError(Diagnostic("the file does not hold one builtin.module", f"{filename}:1:1"))
+    if parsed["verify-each"]:
+        verify_module(module)
+    observers = _observers(parsed)
+    compile_to = "vm" if parsed["iree-transformation-pipeline"] else parsed["compile-to"]
+    run_passes(module, _passes(parsed), ctx, observers)
+    if parsed["iree-transformation-pipeline"] or "compile-to" in parsed.given:
+        options = options_from_flags(parsed)
+        run_pipeline(module, options, parsed["compile-from"], compile_to, ctx=ctx, observers=observers)
+    settings = _print_settings(parsed)
+    for observer in observers:
+        report = getattr(observer, "report", None)
+        if report is not None:
+            report()
+    return print_module(module, parsed["mlir-print-op-generic"], **settings)
+
+
+def _print_settings(parsed: ParsedFlags) -> dict:
+    return {
+        "debuginfo": parsed["mlir-print-debuginfo"],
+        "elide_larger_than": parsed["mlir-elide-elementsattrs-if-larger"],
+    }
+
+
+def _observers(parsed: ParsedFlags) -> list[PipelineObserver]:
+    from tiree import pipeline_observers as known
+
+    observers: list[PipelineObserver] = []
+    if parsed["verify-each"]:
+        observers.append(known.VerifyEach())
+    before = None if parsed["mlir-print-ir-before-all"] else parsed["mlir-print-ir-before"]
+    after = None if parsed["mlir-print-ir-after-all"] else parsed["mlir-print-ir-after"]
+    if before != [] or after != []:
+        changes, generic = parsed["mlir-print-ir-after-change"], parsed["mlir-print-op-generic"]
+        settings = {**_print_settings(parsed), "generic": generic}
+        observers.append(known.PrintIR(before, after, only_changes=changes, **settings))
+    if parsed["mlir-timing"]:
+        observers.append(known.Timing())
+    return observers
+
+
+def _passes(parsed: ParsedFlags) -> list[ModulePass]:
+    """The named passes in order: those of the pipeline flag, then those named as flags."""
+    pipeline = parsed["pass-pipeline"] or parsed["p"]
+    wrapped = re.fullmatch(r"\s*builtin\.module\((.*)\)\s*", pipeline, re.DOTALL)
+    specs = [wrapped.group(1) if wrapped else pipeline] if pipeline.strip() else []
+    known = pass_locations()
+    for name, values in parsed.given.items():
+        if name in known:
+            specs += [f"{name}{{{value.strip('{}')}}}" if value else name for value in values]
+    return [one for spec in specs for one in _parse_specs(spec, parsed)]
+
+
+def _parse_specs(text: str, parsed: ParsedFlags) -> list[ModulePass]:
+    from xdsl.utils.arg_spec import parse_pipeline
+    from xdsl.utils.exceptions import ArgSpecParseError
+
+    try:
+        specs = list(parse_pipeline(text))
+    except ArgSpecParseError as error:
+        raise fail(f"the pipeline {text!r} cannot be read: {str(error).strip().splitlines()[-1]}") from None
+    configured = _configured_passes(parsed)
+    passes: list[ModulePass] = []
+    for spec in specs:
+        cls = load_pass(spec.name)
+        if not spec.parameters and spec.name in configured:
+            passes.append(configured[spec.name])
+            continue
+        try:
+            passes.append(cls.from_spec(spec))
+        except Exception as error:
+            raise fail(f"pass {spec.name}: {error}") from None
+    return passes
+
+
+def _configured_passes(parsed: ParsedFlags) -> dict[str, ModulePass]:
+    """The passes of the compile pipeline by name, made with the given options; empty if no option is given."""
+    from tiree.pipeline import PHASES
+
+    if not any(name.startswith("iree-") or re.fullmatch("O[0-3]", name) for name in parsed.given):
+        return {}
+    options = options_from_flags(parsed)
+    found: dict[str, ModulePass] = {}
+    for phase in PHASES:
+        for one in phase.passes(options):
+            found.setdefault(one.name, one)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())
