@@ -1,0 +1,1 @@
+"""Kernels for CPUs: one strategy per kind of dispatch, listed in `strategies.py`."""
