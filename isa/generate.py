@@ -137,10 +137,15 @@ def rust(table: Table) -> str:
     ]
     for row in table.rows:
         operands = ", ".join(f'op("{n}", K::{KINDS[k]}, {str(r).lower()})' for n, k, r in row.operands)
-        lines.append(
-            f"    Instruction {{ op: Op::{variant(row.mnemonic)}, set: OpSet::{variant(row.set)}, "
-            f'opcode: 0x{row.opcode:02X}, mnemonic: "{row.mnemonic}", terminator: {str(row.terminator).lower()}, operands: &[{operands}] }},'
-        )
+        fields = [
+            f"op: Op::{variant(row.mnemonic)}",
+            f"set: OpSet::{variant(row.set)}",
+            f"opcode: 0x{row.opcode:02X}",
+            f'mnemonic: "{row.mnemonic}"',
+            f"terminator: {str(row.terminator).lower()}",
+            f"operands: &[{operands}]",
+        ]
+        lines.append(f"    Instruction {{ {', '.join(fields)} }},")
     return "\n".join(lines) + "\n];\n"
 
 

@@ -7,13 +7,12 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-
 from tiree.vm import isa
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Changing, removing or adding a row changes what bytes mean: bump `version` in isa/instructions.txt, then add its digest
-# here. A digest that was shipped is never edited.
+# Changing, removing or adding a row changes what bytes mean: bump `version` in isa/instructions.txt, then add its
+# digest here. A digest that was shipped is never edited.
 SHIPPED = {
     (17, 0): "fbed1b1ada40f0158bc0fd3e31f984265c491fb0cd95cee88dadd67a8fa9701b",
 }
@@ -22,7 +21,8 @@ SHIPPED = {
 @pytest.fixture(scope="module")
 def generate() -> ModuleType:
     spec = importlib.util.spec_from_file_location("isa_generate", ROOT / "isa" / "generate.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["isa_generate"] = module
     spec.loader.exec_module(module)
@@ -58,7 +58,7 @@ def test_every_row_is_there_once(generate):
 
 def test_python_table_reads_back(generate):
     table = generate.read_table()
-    assert isa.BYTECODE_VERSION == table.version
+    assert table.version == isa.BYTECODE_VERSION
     for row in table.rows:
         instruction = isa.INSTRUCTIONS[row.mnemonic]
         prefix = bytes([table.prefixes[row.set]]) if row.set in table.prefixes else b""

@@ -94,6 +94,12 @@ impl VmBuffer {
         VmBuffer { data, length, mutable, memory: Memory::Foreign { _owner: owner } }
     }
 
+    /// The same buffer, from now on immutable.
+    pub fn freeze(mut self) -> VmBuffer {
+        self.mutable = false;
+        self
+    }
+
     /// Length in bytes.
     #[inline]
     pub fn len(&self) -> usize {
@@ -288,6 +294,51 @@ impl VmBuffer {
             }
         }
     }
+}
+
+/// Unaligned access at byte offsets, for module state. Out of range reads give 0 and writes nothing: callers checked.
+macro_rules! at_offset {
+    ($($get:ident, $set:ident: $ty:ty, $atomic:ty;)*) => {
+        impl VmBuffer {
+            $(
+                #[inline]
+                pub(crate) fn $get(&self, offset: usize) -> $ty {
+                    let mut bytes = [0; size_of::<$ty>()];
+                    if offset.checked_add(bytes.len()).is_some_and(|end| end <= self.length) {
+                        // SAFETY: in range.
+                        let at = unsafe { self.data.as_ptr().add(offset) };
+                        if at.cast::<$ty>().is_aligned() {
+                            // SAFETY: in range and aligned; atomic as the module text says.
+                            return <$ty>::from_le(unsafe { <$atomic>::from_ptr(at.cast()) }.load(Relaxed));
+                        }
+                        self.copy_out(offset, &mut bytes);
+                    }
+                    <$ty>::from_le_bytes(bytes)
+                }
+
+                #[inline]
+                pub(crate) fn $set(&self, offset: usize, value: $ty) {
+                    let bytes = value.to_le_bytes();
+                    if !offset.checked_add(bytes.len()).is_some_and(|end| end <= self.length) {
+                        return;
+                    }
+                    // SAFETY: in range.
+                    let at = unsafe { self.data.as_ptr().add(offset) };
+                    if at.cast::<$ty>().is_aligned() {
+                        // SAFETY: in range and aligned; atomic as the module text says.
+                        unsafe { <$atomic>::from_ptr(at.cast()) }.store(value.to_le(), Relaxed);
+                    } else {
+                        self.copy_in(offset, &bytes);
+                    }
+                }
+            )*
+        }
+    };
+}
+
+at_offset! {
+    u32_at, set_u32_at: u32, AtomicU32;
+    u64_at, set_u64_at: u64, AtomicU64;
 }
 
 macro_rules! elements {

@@ -1,0 +1,214 @@
+//! `.vmfb` files: the container, what is in it, and whether it is whole.
+//!
+//! An [`Archive`] is read-only and stays in place: bytecode, constants and executables are used where they lie.
+
+mod digest;
+pub mod flatbuffer;
+mod memory;
+pub mod schema;
+mod zip;
+
+use std::any::Any;
+use std::ops::Range;
+use std::path::Path;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::isa;
+use crate::status::{Annotate, Result, Status};
+use memory::Memory;
+pub use schema::ModuleDef;
+
+const IDENTIFIER: &[u8; 4] = b"IREE";
+const MINIMUM_LENGTH: usize = 16;
+
+/// An opened module file.
+pub struct Archive {
+    memory: Memory,
+    source: String,
+    flatbuffer: Range<usize>,
+    rodata_base: usize,
+    def: ModuleDef,
+}
+
+impl Archive {
+    /// Maps the file at `path`.
+    ///
+    /// Errors say what is wrong with the file and what to do: not a module, cut short, damaged, of another version.
+    pub fn open(path: impl AsRef<Path>) -> Result<Arc<Archive>> {
+        let path = path.as_ref();
+        Archive::new(Memory::map(path)?, path.display().to_string())
+    }
+
+    /// Copies `bytes`; `source` names them in messages.
+    pub fn copy(bytes: &[u8], source: &str) -> Result<Arc<Archive>> {
+        Archive::new(Memory::copy(bytes)?, source.to_owned())
+    }
+
+    /// Uses 64-byte aligned memory in place; `source` names it in messages.
+    ///
+    /// # Safety
+    /// `data..data+length` must stay valid and unchanged for as long as `owner` lives.
+    pub unsafe fn wrap(
+        data: NonNull<u8>,
+        length: usize,
+        owner: Arc<dyn Any + Send + Sync>,
+        source: &str,
+    ) -> Result<Arc<Archive>> {
+        // SAFETY: the contract is the same.
+        Archive::new(unsafe { Memory::foreign(data, length, owner) }?, source.to_owned())
+    }
+
+    fn new(memory: Memory, source: String) -> Result<Arc<Archive>> {
+        let bytes = memory.bytes();
+        let flatbuffer = locate(bytes, &source)?;
+        let def = schema::parse(&bytes[flatbuffer.clone()]).annotate(|| format!("in {source}"))?;
+        let rodata_base = flatbuffer.end.next_multiple_of(memory::ALIGNMENT);
+        let archive = Archive { source, flatbuffer, rodata_base, def, memory };
+        archive.check_rodata()?;
+        digest::verify(&archive)?;
+        archive.check_version()?;
+        Ok(Arc::new(archive))
+    }
+
+    /// All bytes.
+    pub fn bytes(&self) -> &[u8] {
+        self.memory.bytes()
+    }
+
+    /// File name or other description for messages.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// The FlatBuffer without its size prefix.
+    pub fn flatbuffer(&self) -> &[u8] {
+        &self.bytes()[self.flatbuffer.clone()]
+    }
+
+    /// What the FlatBuffer says.
+    pub fn def(&self) -> &ModuleDef {
+        &self.def
+    }
+
+    /// All bytecode.
+    pub fn bytecode(&self) -> &[u8] {
+        &self.flatbuffer()[self.def.bytecode.clone()]
+    }
+
+    /// The bytes of rodata segment `index`.
+    pub fn rodata(&self, index: usize) -> Option<&[u8]> {
+        match self.def.rodata.get(index)? {
+            schema::Rodata::Embedded(range) => self.flatbuffer().get(range.clone()),
+            schema::Rodata::External { offset, length } => self.bytes().get(self.external(*offset, *length)?),
+        }
+    }
+
+    fn external(&self, offset: u64, length: u64) -> Option<Range<usize>> {
+        let start = self.rodata_base.checked_add(usize::try_from(offset).ok()?)?;
+        Some(start..start.checked_add(usize::try_from(length).ok()?)?)
+    }
+
+    fn check_rodata(&self) -> Result<()> {
+        for (index, rodata) in self.def.rodata.iter().enumerate() {
+            let schema::Rodata::External { offset, length } = rodata else { continue };
+            match self.external(*offset, *length) {
+                Some(range) if range.end <= self.bytes().len() => {}
+                Some(range) if range.end as u64 <= 1 << 48 => {
+                    return Err(cut_short(&self.source, self.bytes().len(), range.end)
+                        .annotate(format!("rodata[{index}] external reference out of range")));
+                }
+                _ => {
+                    return Err(Status::invalid_argument(format!(
+                        "rodata[{index}] external reference out of range: {} is damaged",
+                        self.source
+                    )));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_version(&self) -> Result<()> {
+        let (major, minor) = (self.def.bytecode_version >> 16, self.def.bytecode_version & 0xFFFF);
+        if isa::supports_version(major, minor) {
+            return Ok(());
+        }
+        let attr = |key: &str| self.def.attrs.iter().find(|a| a.key == key).map(|a| a.value.as_str());
+        let maker = match attr("tiree.version") {
+            Some(version) => format!("tiree {version}"),
+            None => "another compiler".to_owned(),
+        };
+        Err(Status::invalid_argument(format!(
+            "bytecode version mismatch; runtime supports {}.{}, module has {major}.{minor}. {} was compiled by {maker}; \
+             this is tiree {}. Recompile it with this release, or run it with one that reads version {major}.",
+            isa::VERSION_MAJOR,
+            isa::VERSION_MINOR,
+            self.source,
+            env!("CARGO_PKG_VERSION")
+        )))
+    }
+}
+
+fn cut_short(source: &str, have: usize, need: usize) -> Status {
+    Status::data_loss(format!("{source} is cut short: {have} of at least {need} bytes. Copy it again."))
+}
+
+/// Finds the FlatBuffer in a file and checks that it is one of ours.
+fn locate(bytes: &[u8], source: &str) -> Result<Range<usize>> {
+    if bytes.is_empty() {
+        return Err(Status::invalid_argument(format!("{source} is empty (0 bytes), not a module.")));
+    }
+    if zip::is_zip(bytes) && bytes.len() < 30 {
+        return Err(cut_short(source, bytes.len(), 64));
+    }
+    let base = match zip::module_start(bytes) {
+        Ok(base) => base,
+        Err(status) => return Err(cut_short(source, bytes.len(), 128).annotate(status.message().to_owned())),
+    };
+    let rest = &bytes[base..];
+    if rest.len() < MINIMUM_LENGTH {
+        return Err(if base > 0 {
+            cut_short(source, bytes.len(), base + MINIMUM_LENGTH)
+        } else {
+            not_a_module(bytes, source)
+        }
+        .annotate("FlatBuffer data is not present or less than 16 bytes"));
+    }
+    let prefix = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]) as usize;
+    if &rest[8..12] != IDENTIFIER {
+        return Err(not_a_module(bytes, source).annotate("FlatBuffer verification failed: identifier mismatch"));
+    }
+    let start = base + 4;
+    match start.checked_add(prefix) {
+        Some(end) if end <= bytes.len() => Ok(start..end),
+        end => Err(cut_short(source, bytes.len(), end.unwrap_or(usize::MAX)).annotate(format!(
+            "FlatBuffer length prefix out of bounds (prefix is {prefix} but only {} available)",
+            rest.len() - 4
+        ))),
+    }
+}
+
+fn not_a_module(bytes: &[u8], source: &str) -> Status {
+    let head = &bytes[..bytes.len().min(4096)];
+    if zip::is_zip(bytes) {
+        return Status::invalid_argument(format!(
+            "{source} is not a module: it is a ZIP file without module.fb in front."
+        ));
+    }
+    if let Ok(text) = std::str::from_utf8(head).or_else(|e| std::str::from_utf8(&head[..e.valid_up_to()])) {
+        let looks_like_mlir = ["func.func", "module {", "module @", "builtin.module", "util.func", "stablehlo."]
+            .iter()
+            .any(|word| text.contains(word));
+        if looks_like_mlir {
+            let stem = source.strip_suffix(".mlir").unwrap_or(source);
+            return Status::invalid_argument(format!(
+                "{source} is MLIR text, not a compiled module. Compile it first: tiree-compile {source} -o {stem}.vmfb"
+            ));
+        }
+    }
+    let start: String = bytes[..bytes.len().min(4)].escape_ascii().map(char::from).collect();
+    Status::invalid_argument(format!(
+        "{source} is not a module (starts with \"{start}\"; expected a ZIP or module header)."
+    ))
+}

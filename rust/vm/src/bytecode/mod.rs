@@ -1,0 +1,182 @@
+//! Bytecode modules: checked once when loaded, translated function by function when first called.
+
+mod code;
+mod translate;
+mod verify;
+
+use std::sync::{Arc, OnceLock};
+
+use crate::archive::Archive;
+use crate::archive::schema::{Import, Rodata, Signature};
+use crate::buffer::VmBuffer;
+use crate::cconv::CallingConvention;
+use crate::isa::features;
+use crate::module::Module;
+use crate::status::{Annotate, Result, Status};
+use crate::types::{TypeDef, TypeRegistry};
+
+pub(crate) use code::{Code, Inst, X, kind};
+
+/// One function of a module.
+pub(crate) struct Function {
+    /// What it takes and returns; never spans.
+    pub cconv: CallingConvention,
+    /// Range of the bytecode.
+    pub range: std::ops::Range<usize>,
+    /// 32-bit cells of a frame.
+    pub i32_cells: usize,
+    /// References of a frame.
+    pub ref_cells: usize,
+    code: OnceLock<Code>,
+}
+
+/// A function of another module.
+pub(crate) struct ImportFunction {
+    /// What this module calls it with.
+    pub cconv: CallingConvention,
+}
+
+/// A loaded and verified module. It holds no state: contexts do.
+pub struct BytecodeModule {
+    archive: Arc<Archive>,
+    pub(crate) types: Vec<TypeDef>,
+    pub(crate) imports: Vec<ImportFunction>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) rodata: Vec<Arc<VmBuffer>>,
+}
+
+impl std::fmt::Debug for BytecodeModule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "<BytecodeModule {}>", self.name())
+    }
+}
+
+impl BytecodeModule {
+    /// Verifies everything in `archive`. Reference types that it names must be in `registry`.
+    ///
+    /// Errors say in which function and at which offset; codes are those of IREE.
+    pub fn load(archive: Arc<Archive>, registry: &TypeRegistry) -> Result<Arc<BytecodeModule>> {
+        let source = archive.source().to_owned();
+        load(archive, registry).annotate(|| format!("loading module {source}")).map(Arc::new)
+    }
+
+    /// Opens the file at `path` with the usual reference types.
+    pub fn open(path: impl AsRef<std::path::Path>) -> Result<Arc<BytecodeModule>> {
+        BytecodeModule::load(Archive::open(path)?, &TypeRegistry::default())
+    }
+
+    /// The file.
+    pub fn archive(&self) -> &Arc<Archive> {
+        &self.archive
+    }
+
+    /// Attributes and calling convention of function `ordinal`.
+    pub fn signature(&self, ordinal: usize) -> Option<&Signature> {
+        self.archive.def().signatures.get(ordinal)
+    }
+
+    /// Exports in order: name and function ordinal.
+    pub fn exports(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.archive.def().exports.iter().map(|export| (export.name.as_str(), export.ordinal as usize))
+    }
+
+    /// First exported name of function `ordinal`.
+    pub fn function_name(&self, ordinal: usize) -> Option<&str> {
+        self.exports().find(|(_, o)| *o == ordinal).map(|(name, _)| name)
+    }
+
+    pub(crate) fn import_defs(&self) -> &[Import] {
+        &self.archive.def().imports
+    }
+
+    /// The translated code of function `ordinal`, made on first use.
+    #[inline]
+    pub(crate) fn code(&self, ordinal: usize) -> &Code {
+        let function = &self.functions[ordinal];
+        function.code.get_or_init(|| translate::translate(self, ordinal))
+    }
+
+    pub(crate) fn bytecode_of(&self, ordinal: usize) -> &[u8] {
+        &self.archive.bytecode()[self.functions[ordinal].range.clone()]
+    }
+}
+
+impl Module for BytecodeModule {
+    fn name(&self) -> &str {
+        &self.archive.def().name
+    }
+
+    fn version(&self) -> u32 {
+        self.archive.def().version
+    }
+
+    fn lookup_export(&self, name: &str) -> Option<usize> {
+        self.exports().find(|(have, _)| *have == name).map(|(_, ordinal)| ordinal)
+    }
+
+    fn export_names(&self) -> Vec<&str> {
+        self.exports().map(|(name, _)| name).collect()
+    }
+}
+
+fn check_features(bits: u32) -> Result<()> {
+    if bits & !features::AVAILABLE == 0 {
+        return Ok(());
+    }
+    Err(Status::invalid_argument(format!(
+        "required module features [{}] are not available; have [{}]",
+        features::names(bits & !features::AVAILABLE),
+        features::names(features::AVAILABLE)
+    )))
+}
+
+fn load(archive: Arc<Archive>, registry: &TypeRegistry) -> Result<BytecodeModule> {
+    let def = archive.def();
+    check_features(def.requirements)?;
+    if def.name.is_empty() {
+        return Err(Status::invalid_argument("module missing name field"));
+    }
+    if def.signatures.len() != def.functions.len() {
+        return Err(Status::invalid_argument(format!(
+            "{} function signatures for {} functions",
+            def.signatures.len(),
+            def.functions.len()
+        )));
+    }
+    for export in &def.exports {
+        if export.ordinal as usize >= def.functions.len() {
+            return Err(Status::invalid_argument(format!(
+                "export `{}` names function {}, the module has {}",
+                export.name,
+                export.ordinal,
+                def.functions.len()
+            )));
+        }
+    }
+    let functions = verify::functions(def)?;
+    let imports = def
+        .imports
+        .iter()
+        .map(|import| {
+            let cconv = CallingConvention::parse(import.cconv()).annotate(|| format!("import {}", import.full_name))?;
+            Ok(ImportFunction { cconv })
+        })
+        .collect::<Result<_>>()?;
+    let types = def.types.iter().map(|name| registry.resolve(name)).collect::<Result<_>>()?;
+    let rodata = (0..def.rodata.len()).map(|i| rodata_buffer(&archive, i)).collect::<Result<_>>()?;
+    let module = BytecodeModule { types, imports, functions, rodata, archive };
+    for ordinal in 0..module.functions.len() {
+        verify::function(&module, ordinal)?;
+    }
+    Ok(module)
+}
+
+fn rodata_buffer(archive: &Arc<Archive>, index: usize) -> Result<Arc<VmBuffer>> {
+    let bytes = archive.rodata(index).ok_or_else(|| {
+        let kind = if matches!(archive.def().rodata[index], Rodata::Embedded(_)) { "embedded" } else { "external" };
+        Status::invalid_argument(format!("rodata[{index}] {kind} data is out of range"))
+    })?;
+    let data = std::ptr::NonNull::from(bytes).cast();
+    // SAFETY: the bytes lie in the archive, which is immutable and kept alive by the owner.
+    Ok(Arc::new(unsafe { VmBuffer::from_raw(data, bytes.len(), false, archive.clone()) }))
+}

@@ -1,0 +1,241 @@
+//! Executes translated functions.
+//!
+//! [`Machine`] is the stack of one invocation. `run.rs` holds the loop and is the only file with unchecked accesses; what
+//! it relies on is proved by the verifier and kept by the frames here.
+
+mod calls;
+mod math;
+mod ops;
+mod run;
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::bytecode::Code;
+use crate::cconv::Kind;
+use crate::context::{BytecodeInstance, Instance};
+use crate::isa::reg;
+use crate::module::{Module, Wait};
+use crate::refs::Ref;
+use crate::status::{Result, Status};
+use crate::value::Value;
+
+#[cfg(target_endian = "big")]
+compile_error!("64-bit registers are pairs of cells, low half first; big-endian machines need another register file");
+
+/// Most bytes that the frames of one invocation may take.
+const MAX_STACK: usize = 1 << 20;
+/// What a frame counts beside its registers.
+const FRAME_OVERHEAD: usize = 64;
+
+/// Why the loop stopped.
+pub(crate) enum Exit {
+    /// The outermost function returned.
+    Done,
+    /// `vm.yield`.
+    Yielded,
+    /// An import waits.
+    Suspended(Arc<dyn Wait>),
+}
+
+/// One active function.
+struct Frame {
+    /// Alive because the machine's root refers to it, directly or through imports.
+    instance: NonNull<BytecodeInstance>,
+    /// In the instance's module, hence as alive.
+    code: NonNull<Code>,
+    ordinal: u32,
+    /// Where to go on; while a callee is active, the call itself.
+    ip: u32,
+    cells_base: u32,
+    refs_base: u32,
+}
+
+impl Frame {
+    fn instance(&self) -> &BytecodeInstance {
+        // SAFETY: see the field.
+        unsafe { self.instance.as_ref() }
+    }
+
+    fn code(&self) -> &Code {
+        // SAFETY: see the field.
+        unsafe { self.code.as_ref() }
+    }
+}
+
+/// The stack of one invocation.
+pub(crate) struct Machine {
+    frames: Vec<Frame>,
+    cells: Vec<u32>,
+    refs: Vec<Ref>,
+    /// Arguments of the native call in progress; kept while it is suspended.
+    args: Vec<Value>,
+    results: Vec<Value>,
+    spans: Vec<u16>,
+    resume: Option<Box<dyn Any + Send>>,
+    /// The native call at the current instruction has been made and waits.
+    suspended: bool,
+    _root: Arc<Instance>,
+}
+
+// SAFETY: the pointers in frames lead into instances, which are Sync and kept alive by `_root`.
+unsafe impl Send for Machine {}
+
+impl Machine {
+    /// A machine about to execute function `ordinal`; `args` fit its calling convention.
+    pub fn start(root: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Machine> {
+        let Instance::Bytecode(instance) = &*root else {
+            return Err(Status::internal("not a bytecode module"));
+        };
+        let instance = NonNull::from(instance);
+        let mut machine = Machine {
+            frames: Vec::with_capacity(8),
+            cells: Vec::with_capacity(256),
+            refs: Vec::with_capacity(64),
+            args: Vec::new(),
+            results: Vec::new(),
+            spans: Vec::new(),
+            resume: None,
+            suspended: false,
+            _root: root,
+        };
+        machine.push(instance, ordinal)?;
+        machine.write_args(args);
+        Ok(machine)
+    }
+
+    pub fn take_results(&mut self) -> Vec<Value> {
+        std::mem::take(&mut self.results)
+    }
+
+    /// Pushes a frame with zero and null registers.
+    #[inline]
+    fn push(&mut self, instance: NonNull<BytecodeInstance>, ordinal: usize) -> Result<()> {
+        // SAFETY: callers pass instances that the root keeps alive.
+        let module = &unsafe { instance.as_ref() }.module;
+        let function = &module.functions[ordinal];
+        let (cells, refs) = (self.cells.len() + function.i32_cells, self.refs.len() + function.ref_cells);
+        let bytes = cells * size_of::<u32>() + refs * size_of::<Ref>() + self.frames.len() * FRAME_OVERHEAD;
+        if bytes > MAX_STACK {
+            return Err(stack_overflow(self.frames.len()));
+        }
+        self.frames.push(Frame {
+            instance,
+            code: NonNull::from(module.code(ordinal)),
+            ordinal: ordinal as u32,
+            ip: 0,
+            cells_base: self.cells.len() as u32,
+            refs_base: self.refs.len() as u32,
+        });
+        self.cells.resize(cells, 0);
+        self.refs.resize_with(refs, || None);
+        Ok(())
+    }
+
+    /// Drops the innermost frame and what its registers still hold.
+    #[inline]
+    fn pop(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.cells.truncate(frame.cells_base as usize);
+            self.refs.truncate(frame.refs_base as usize);
+        }
+    }
+
+    /// Puts arguments where the innermost function expects them.
+    fn write_args(&mut self, args: impl IntoIterator<Item = Value>) {
+        let Some(frame) = self.frames.last() else { return };
+        let (mut cell, mut slot) = (frame.cells_base as usize, frame.refs_base as usize);
+        let base = cell;
+        for value in args {
+            let bits = match value {
+                Value::I32(v) => v as u32,
+                Value::F32(v) => v.to_bits(),
+                Value::I64(_) | Value::F64(_) => {
+                    let bits = match value {
+                        Value::I64(v) => v as u64,
+                        Value::F64(v) => v.to_bits(),
+                        _ => 0,
+                    };
+                    cell = base + (cell - base).next_multiple_of(2);
+                    self.cells[cell] = bits as u32;
+                    self.cells[cell + 1] = (bits >> 32) as u32;
+                    cell += 2;
+                    continue;
+                }
+                Value::Ref(object) => {
+                    self.refs[slot] = object;
+                    slot += 1;
+                    continue;
+                }
+            };
+            self.cells[cell] = bits;
+            cell += 1;
+        }
+    }
+
+    /// Reads a register of the innermost frame; moves references when the register says so.
+    fn read(&mut self, kind: Kind, register: u16) -> Value {
+        let Some(frame) = self.frames.last() else { return Value::NULL };
+        let at = frame.cells_base as usize + usize::from(register);
+        match kind {
+            Kind::I32 => Value::I32(self.cells[at] as i32),
+            Kind::F32 => Value::F32(f32::from_bits(self.cells[at])),
+            Kind::I64 => Value::I64(self.wide(at) as i64),
+            Kind::F64 => Value::F64(f64::from_bits(self.wide(at))),
+            Kind::Ref => {
+                let slot = &mut self.refs[frame.refs_base as usize + reg::ref_ordinal(register)];
+                Value::Ref(if reg::is_move(register) { slot.take() } else { slot.clone() })
+            }
+        }
+    }
+
+    fn wide(&self, at: usize) -> u64 {
+        u64::from(self.cells[at]) | u64::from(self.cells[at + 1]) << 32
+    }
+
+    /// Writes a register of the innermost frame.
+    fn write(&mut self, register: u16, value: Value) {
+        let Some(frame) = self.frames.last() else { return };
+        let at = frame.cells_base as usize + usize::from(register);
+        match value {
+            Value::I32(v) => self.cells[at] = v as u32,
+            Value::F32(v) => self.cells[at] = v.to_bits(),
+            Value::I64(v) => self.write_wide(at, v as u64),
+            Value::F64(v) => self.write_wide(at, v.to_bits()),
+            Value::Ref(object) => self.refs[frame.refs_base as usize + reg::ref_ordinal(register)] = object,
+        }
+    }
+
+    fn write_wide(&mut self, at: usize, bits: u64) {
+        self.cells[at] = bits as u32;
+        self.cells[at + 1] = (bits >> 32) as u32;
+    }
+
+    /// Adds the active functions to an error and releases everything.
+    #[cold]
+    fn unwind(&mut self, status: Status) -> Status {
+        let mut text = String::new();
+        for (depth, frame) in self.frames.iter().rev().enumerate() {
+            let module = &frame.instance().module;
+            let ordinal = frame.ordinal as usize;
+            let pc = frame.code().pc_of(frame.ip as usize);
+            let name = module.function_name(ordinal).unwrap_or("-");
+            text += &format!("\n[{depth:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
+        }
+        while !self.frames.is_empty() {
+            self.pop();
+        }
+        self.args.clear();
+        self.results.clear();
+        self.resume = None;
+        status.annotate(text)
+    }
+}
+
+#[cold]
+fn stack_overflow(depth: usize) -> Status {
+    Status::resource_exhausted(format!(
+        "stack overflow: {depth} calls are active and {MAX_STACK} bytes of frames is the limit"
+    ))
+}

@@ -1,0 +1,191 @@
+//! One call in progress: it runs until it is done or waits, and can be resumed any number of times.
+//!
+//! Nothing here blocks a thread unless [`Invocation::finish`] is asked for, so one thread can drive many invocations.
+
+use std::any::Any;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::cconv::Kind;
+use crate::context::{Context, Instance, NativeInstance};
+use crate::interp::{Exit, Machine};
+use crate::module::{CallFrame, Flow, Wait};
+use crate::status::{Annotate, Result, Status};
+use crate::value::Value;
+
+/// How far [`Invocation::step`] got.
+pub enum Step {
+    /// Finished, with these results.
+    Done(Vec<Value>),
+    /// Call `step` again: when the wait is over, or at any time when there is none (a bare `vm.yield`).
+    Pending(Option<Arc<dyn Wait>>),
+}
+
+enum Stage {
+    Native { args: Vec<Value>, resume: Option<Box<dyn Any + Send>> },
+    Bytecode(Box<Machine>),
+    Finished,
+}
+
+/// A call in progress. Dropping it releases everything it holds.
+pub struct Invocation {
+    stage: Stage,
+    // Declared after `stage`: frames refer to what these keep alive.
+    instance: Arc<Instance>,
+    ordinal: usize,
+    _context: Option<Context>,
+}
+
+impl Invocation {
+    /// A call of function `ordinal` of `instance`.
+    pub(crate) fn on_instance(instance: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Invocation> {
+        let args = check_args(&instance, ordinal, args)?;
+        let stage = match &*instance {
+            Instance::Native(_) => Stage::Native { args, resume: None },
+            Instance::Bytecode(_) => Stage::Bytecode(Box::new(Machine::start(instance.clone(), ordinal, args)?)),
+        };
+        Ok(Invocation { stage, instance, ordinal, _context: None })
+    }
+
+    pub(crate) fn keep_context(mut self, context: Context) -> Invocation {
+        self._context = Some(context);
+        self
+    }
+
+    /// Runs until the result is there or something must be waited for.
+    ///
+    /// After an error or a result there is nothing left to run: FAILED_PRECONDITION.
+    pub fn step(&mut self) -> Result<Step> {
+        let outcome = match &mut self.stage {
+            Stage::Bytecode(machine) => match machine.run() {
+                Ok(Exit::Done) => Ok(Step::Done(machine.take_results())),
+                Ok(Exit::Yielded) => return Ok(Step::Pending(None)),
+                Ok(Exit::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
+                Err(status) => Err(status),
+            },
+            Stage::Native { args, resume } => match call_native(&self.instance, self.ordinal, args, resume) {
+                Ok(NativeOutcome::Done(results)) => Ok(Step::Done(results)),
+                Ok(NativeOutcome::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
+                Err(status) => Err(status),
+            },
+            Stage::Finished => Err(Status::failed_precondition("the invocation has already finished")),
+        };
+        self.stage = Stage::Finished;
+        outcome
+    }
+
+    /// Runs to the end; the thread sleeps while the call waits.
+    pub fn finish(mut self) -> Result<Vec<Value>> {
+        loop {
+            match self.step()? {
+                Step::Done(results) => return Ok(results),
+                Step::Pending(Some(wait)) => {
+                    wait.wait(None);
+                }
+                Step::Pending(None) => std::thread::yield_now(),
+            }
+        }
+    }
+
+    /// As [`Invocation::finish`], but gives up with DEADLINE_EXCEEDED when a wait lasts longer than `deadline`; the call
+    /// can then be continued later.
+    pub fn finish_by(&mut self, deadline: Instant) -> Result<Vec<Value>> {
+        loop {
+            match self.step()? {
+                Step::Done(results) => return Ok(results),
+                Step::Pending(Some(wait)) if !wait.wait(Some(deadline)) => {
+                    return Err(Status::deadline_exceeded("the call did not finish in time"));
+                }
+                Step::Pending(None) if Instant::now() >= deadline => {
+                    return Err(Status::deadline_exceeded("the call did not finish in time"));
+                }
+                Step::Pending(_) => std::thread::yield_now(),
+            }
+        }
+    }
+}
+
+enum NativeOutcome {
+    Done(Vec<Value>),
+    Suspended(Arc<dyn Wait>),
+}
+
+fn call_native(
+    instance: &Instance,
+    ordinal: usize,
+    args: &[Value],
+    resume: &mut Option<Box<dyn Any + Send>>,
+) -> Result<NativeOutcome> {
+    let Instance::Native(NativeInstance { module, state, cconvs }) = instance else {
+        return Err(Status::internal("not a native module"));
+    };
+    let mut results = Vec::new();
+    let flow = module
+        .call(&**state, ordinal, &mut CallFrame::new(args, &[], &mut results, resume))
+        .annotate(|| native_name(instance, ordinal))?;
+    match flow {
+        Flow::Suspend(wait) => Ok(NativeOutcome::Suspended(wait)),
+        Flow::Done => {
+            check_results(&cconvs[ordinal].results, &results).annotate(|| native_name(instance, ordinal))?;
+            Ok(NativeOutcome::Done(results))
+        }
+    }
+}
+
+/// What IREE says after an error of a native function.
+#[cold]
+pub(crate) fn native_name(instance: &Instance, ordinal: usize) -> String {
+    match instance {
+        Instance::Native(i) => {
+            let function = i.module.exports().get(ordinal).map_or("?", |e| e.name);
+            format!("while invoking native function {}.{function}", i.module.name())
+        }
+        Instance::Bytecode(_) => "while invoking a bytecode function".into(),
+    }
+}
+
+/// Native code that breaks its own calling convention is reported, not believed.
+pub(crate) fn check_results(kinds: &[Kind], results: &[Value]) -> Result<()> {
+    if kinds.len() == results.len() && kinds.iter().zip(results).all(|(kind, value)| kind.name() == value.kind_name()) {
+        return Ok(());
+    }
+    Err(Status::internal(format!("native function returned {results:?}, its calling convention says {kinds:?}")))
+}
+
+/// Checks number and kinds of arguments; numbers are converted where no value changes.
+fn check_args(instance: &Instance, ordinal: usize, args: Vec<Value>) -> Result<Vec<Value>> {
+    let cconv = instance.cconv(ordinal);
+    let kinds = cconv
+        .scalar_args()
+        .ok_or_else(|| Status::unimplemented("functions with variadic arguments can only be called by modules"))?;
+    if kinds.len() != args.len() {
+        return Err(Status::invalid_argument(format!(
+            "input list and function mismatch; expected {} arguments but passed {}",
+            kinds.len(),
+            args.len()
+        )));
+    }
+    args.into_iter()
+        .zip(kinds)
+        .enumerate()
+        .map(|(index, (value, kind))| {
+            convert(&value, kind).ok_or_else(|| {
+                Status::invalid_argument(format!("argument {} is {value:?}, the function needs {kind}", index + 1))
+            })
+        })
+        .collect()
+}
+
+fn convert(value: &Value, kind: Kind) -> Option<Value> {
+    Some(match (kind, value) {
+        (Kind::I32, Value::I32(v)) => Value::I32(*v),
+        (Kind::I32, Value::I64(v)) => Value::I32(i32::try_from(*v).ok()?),
+        (Kind::I64, Value::I32(v)) => Value::I64((*v).into()),
+        (Kind::I64, Value::I64(v)) => Value::I64(*v),
+        (Kind::F32, Value::F32(v)) => Value::F32(*v),
+        (Kind::F64, Value::F32(v)) => Value::F64((*v).into()),
+        (Kind::F64, Value::F64(v)) => Value::F64(*v),
+        (Kind::Ref, Value::Ref(v)) => Value::Ref(v.clone()),
+        _ => return None,
+    })
+}
