@@ -1,0 +1,52 @@
+"""The hal stage: on what device work runs, and how it is handed over.
+
+`assign_target_passes` names the device at the start of compilation; `executable_sources_passes` turns stream
+executables into executables for its targets; `hal_passes` turns the schedule into recorded command buffers and queue
+operations.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tiree.support.options import CompileOptions
+
+
+def assign_target_passes(options: CompileOptions) -> list[ModulePass]:
+    """The passes that say for which device a module is compiled."""
+    from tiree.hal.assign_target import AssignTargetPass
+
+    return [
+        AssignTargetPass(
+            triple=options.llvmcpu_target_triple,
+            cpu=options.llvmcpu_target_cpu,
+            features=options.llvmcpu_target_cpu_features,
+            stack_limit=options.llvmcpu_stack_allocation_limit,
+        )
+    ]
+
+
+def executable_sources_passes(options: CompileOptions) -> list[ModulePass]:
+    """The passes of the phase `executable-sources`, in order."""
+    from tiree.hal.materialize_interfaces import MaterializeInterfacesPass
+
+    passes: list[ModulePass] = [MaterializeInterfacesPass()]
+    if options.hal_link_executables:
+        from tiree.hal.link_executables import LinkExecutablesPass
+
+        passes.append(LinkExecutablesPass())
+    return passes
+
+
+def hal_passes(options: CompileOptions) -> list[ModulePass]:
+    """The passes of the phase `hal`, in order."""
+    from tiree.hal.convert_to_hal import ConvertToHALPass
+    from tiree.hal.elide_staging_copies import ElideStagingCopiesPass
+
+    return [
+        ElideStagingCopiesPass(),
+        ConvertToHALPass(memoize=options.hal_memoization and options.hal_indirect_command_buffers),
+    ]

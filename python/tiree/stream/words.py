@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i32, i64
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiree.dialects.arith import ConstantOp
+from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.support.errors import CompileError, Diagnostic
 
 
@@ -47,8 +47,18 @@ def _as_integer(value: SSAValue, ops: list[Operation]) -> SSAValue:
     return ops[-1].results[0]
 
 
+def _signed_word(value: int) -> int:
+    word = value & 0xFFFFFFFF
+    return word - (1 << 32) if word >= 1 << 31 else word
+
+
 def pack_words(value: SSAValue) -> tuple[list[Operation], list[SSAValue]]:
     """Operations that split `value` into words, and the words."""
+    known = constant_of(value)
+    if isinstance(known, IntegerAttr):
+        number, count = known.value.data, len(word_types(value.type, "operand"))
+        constants = [ConstantOp.integer(_signed_word(number >> 32 * i), 32) for i in range(count)]
+        return list(constants), [constant.result for constant in constants]
     ops: list[Operation] = []
     integer = _as_integer(value, ops)
     width = _width(integer.type)

@@ -1,0 +1,74 @@
+"""`tiree-hal-convert`: the schedule becomes queue operations and recorded command buffers.
+
+In: host code in `stream`, executables as images. Out: host code in `hal` and `util`; one initializer that finds the
+device (the first one), loads the executables, uploads constants and records a reusable command buffer for every
+execution whose commands depend on nothing but the memory they are given; variants are gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tiree.dialects import hal, util
+from tiree.hal.convert_function import FunctionConverter, convert_signature, convert_type
+from tiree.hal.executables import Executables
+from tiree.hal.initialization import Initialization
+
+
+def _needs_device(module: ModuleOp) -> bool:
+    """Whether any host code talks to a device."""
+    return any(
+        nested.name.startswith("stream.")
+        for op in module.ops
+        if op.name in ("util.func", "util.initializer")
+        for nested in op.walk()
+    )
+
+
+@dataclass(frozen=True)
+class ConvertToHALPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tiree-hal-convert"
+    memoize: bool = True
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
+        if not _needs_device(op):
+            _drop_devices(op)
+            return
+        executables = Executables(op)
+        start = Initialization(op, executables)
+        for global_op in op.ops:
+            if isinstance(global_op, util.GlobalOp):
+                global_op.properties["type"] = convert_type(global_op.type)
+        for initializer in list(op.ops):
+            if isinstance(initializer, util.InitializerOp) and _mentions_stream(initializer):
+                FunctionConverter("init", initializer.body, executables, start, False).convert()
+                start.absorb(initializer)
+        for function in op.ops:
+            if isinstance(function, util.FuncOp):
+                function.function_type = convert_signature(function.function_type)
+                if function.body.blocks:
+                    name = function.sym_name.data
+                    FunctionConverter(name, function.body, executables, start, self.memoize).convert()
+        start.finish()
+        executables.drop_variants()
+        op.attributes.pop("stream.affinity.default", None)
+
+
+def _mentions_stream(initializer: util.InitializerOp) -> bool:
+    return any(nested.name.startswith("stream.") for nested in initializer.walk())
+
+
+def _drop_devices(module: ModuleOp) -> None:
+    """A module of host code alone needs no device."""
+    for global_op in list(module.ops):
+        if isinstance(global_op, util.GlobalOp) and isinstance(global_op.type, hal.DeviceType):
+            module.body.block.erase_op(global_op)
+    module.attributes.pop("stream.affinity.default", None)
+
+

@@ -1,0 +1,80 @@
+"""What the host needs to know of an executable: its image, and how many workgroups each function gets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.ir import Operation, SSAValue
+
+from tiree.dialects import hal
+from tiree.hal.targets import symbol_path
+from tiree.support.errors import CompileError, Diagnostic
+
+
+class Executables:
+    """The executables of a module by name, before and after their variants are gone."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._by_name = {op.sym_name.data: op for op in module.ops if isinstance(op, hal.ExecutableOp)}
+
+    def executable(self, name: str) -> hal.ExecutableOp:
+        found = self._by_name.get(name)
+        if found is None:
+            raise CompileError(f"a dispatch names executable @{name}, which the module does not hold")
+        return found
+
+    def export(self, entry_point: SymbolRefAttr) -> hal.ExecutableExportOp:
+        """The export that a dispatch names as `@executable::@variant::@export`."""
+        executable, variant_name, export_name = symbol_path(entry_point)
+        for variant in self.executable(executable).variants:
+            for export in variant.exports if variant.sym_name.data == variant_name else ():
+                if export.sym_name.data == export_name:
+                    return export
+        raise CompileError(f"a dispatch names {entry_point}, which executable @{executable} does not export")
+
+    def binary_symbol(self, name: str) -> SymbolRefAttr:
+        """`@executable::@image`, what to load. Raises `CompileError` when nothing has been compiled."""
+        executable = self.executable(name)
+        if executable.binaries:
+            named = executable.variants or executable.binaries
+            return SymbolRefAttr(name, [named[0].sym_name.data])
+        raise CompileError(
+            Diagnostic(
+                f"executable @{name} has not been translated to machine code",
+                hint="run the phase executable-targets first (tiree-compile does)",
+            )
+        )
+
+    def workgroup_count(
+        self, entry_point: SymbolRefAttr, device: SSAValue, workload: Sequence[SSAValue]
+    ) -> tuple[list[Operation], list[SSAValue]]:
+        """Operations that compute x, y and z from the workload, and the three values."""
+        export = self.export(entry_point)
+        blocks = list(export.workgroup_count.blocks)
+        if len(blocks) != 1:
+            raise CompileError(f"export {entry_point} computes its workgroup count with branches; one block is needed")
+        mapping: dict[SSAValue, SSAValue] = dict(zip(blocks[0].args, [device, *workload], strict=False))
+        ops: list[Operation] = []
+        for op in blocks[0].ops:
+            if isinstance(op, hal.ReturnOp):
+                return ops, [mapping[value] for value in op.arguments]
+            if op.name == "iree_tensor_ext.dispatch.workgroup_count_from_slice":
+                raise CompileError(
+                    Diagnostic(
+                        f"export {entry_point} has no workgroup count yet",
+                        hint="run the phase executable-targets first (tiree-compile does)",
+                    )
+                )
+            clone = op.clone(value_mapper=mapping)
+            ops.append(clone)
+        raise CompileError(f"export {entry_point} does not return a workgroup count")
+
+    def drop_variants(self) -> None:
+        """Removes what only compilation needed; images stay and take the names of their variants."""
+        for executable in self._by_name.values():
+            if not executable.binaries:
+                continue
+            for variant, binary in zip(executable.variants, executable.binaries, strict=True):
+                executable.body.block.erase_op(variant)
+                binary.properties["sym_name"] = StringAttr(variant.sym_name.data)

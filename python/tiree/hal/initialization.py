@@ -1,0 +1,140 @@
+"""The initializer of a module: finds the device, loads executables, uploads constants, records command buffers.
+
+Everything happens in one `util.initializer`, so that values are shared. A global is kept only where code outside the
+initializer reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tiree.dialects import hal, util
+from tiree.hal.executables import Executables
+from tiree.hal.targets import device_global
+from tiree.hal.values import Emitter
+
+_UNAVAILABLE = 14
+
+
+class Initialization:
+    """Builds the initializer step by step; `finish` puts it and the globals into the module."""
+
+    def __init__(self, module: ModuleOp, executables: Executables) -> None:
+        self.module = module
+        self.executables = executables
+        self.device = device_global(module)
+        self.device_name = self.device.sym_name.data
+        self.region = Region(Block())
+        self.emitter = Emitter(self.region.blocks[0], self.device_name)
+        self._globals: list[util.GlobalOp] = []
+        self._executables: dict[str, SSAValue] = {}
+        self._functions: dict[SymbolRefAttr, SSAValue] = {}
+        self._known: dict[str, SSAValue] = {}
+        self._get_device()
+
+    def _get_device(self) -> None:
+        emitter = self.emitter
+        zero = emitter.index(0)
+        device = emitter.value(hal.DevicesGetOp(zero))
+        emitter.remember(("global", self.device_name), device)
+        is_null = emitter.value(util.CmpEQOp(device, emitter.value(util.NullOp(hal.DeviceType()))))
+        code = emitter.value(arith.SelectOp(is_null, emitter.i32(_UNAVAILABLE), emitter.i32(0)))
+        emitter.add(util.StatusCheckOkOp(code, f"HAL device `{self.device_name}` not found; give one with --device="))
+        emitter.add(util.GlobalStoreOp(device, self.device_name))
+
+    def executable(self, name: str) -> SSAValue:
+        """The loaded executable, inside the initializer."""
+        found = self._executables.get(name)
+        if found is None:
+            symbol = self.executables.binary_symbol(name)
+            create = hal.ExecutableCreateOp(self.emitter.device(), self.emitter.any_queue(), symbol)
+            found = self._executables[name] = self.emitter.value(create)
+        return found
+
+    def executable_global(self, name: str) -> str:
+        """The name of a global that holds the loaded executable, for code outside the initializer."""
+        global_name = f"{self.device_name}_executable_{name}"
+        if global_name not in self._known:
+            self._known[global_name] = self.executable(name)
+            self.add_global(global_name, self._known[global_name])
+        return global_name
+
+    def function(self, executable: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
+        """The id of a function, inside the initializer."""
+        found = self._functions.get(entry_point)
+        if found is None:
+            lookup = hal.ExecutableLookupFunctionOp(executable, entry_point)
+            found = self._functions[entry_point] = self.emitter.value(lookup)
+        return found
+
+    def add_global(self, name: str, value: SSAValue) -> None:
+        """A global that the initializer sets to `value`."""
+        self._globals.append(util.GlobalOp(name, value.type))
+        self.emitter.add(util.GlobalStoreOp(value, name))
+
+    def absorb(self, initializer: util.InitializerOp) -> None:
+        """Continues with the blocks of another (already converted) initializer."""
+        first, *others = list(initializer.body.blocks)
+        for op in list(first.ops):
+            op.detach()
+            self.emitter.block.add_op(op)
+        for block in others:
+            initializer.body.detach_block(block)
+            self.region.add_block(block)
+        last = self.region.blocks[-1]
+        terminator = last.last_op
+        if isinstance(terminator, util.ReturnOp):
+            last.erase_op(terminator)
+        self.emitter.block = last
+        initializer.detach()
+        initializer.erase(safe_erase=False)
+
+    def global_value(self, name: str, type: Attribute) -> SSAValue:
+        """The value of a global that the initializer has set, without a load where it is known."""
+        for block in reversed(self.region.blocks):
+            for op in reversed(list(block.ops)):
+                if isinstance(op, util.GlobalStoreOp) and op.global_.string_value() == name:
+                    return op.value
+        return self.emitter.load_global(name, type)
+
+    def finish(self) -> None:
+        """Adds what was built; drops globals that only the initializer used."""
+        self.emitter.add(util.ReturnOp())
+        initializer = util.InitializerOp(self.region)
+        block = self.module.body.block
+        self.device.properties.pop("initial_value", None)
+        block.insert_ops_before(self._globals, self.device)
+        functions: Sequence[Operation] = [op for op in block.ops if op.name in ("util.func", "util.initializer")]
+        if functions:
+            block.insert_op_before(initializer, functions[0])
+        else:
+            block.add_op(initializer)
+        self._drop_unread_globals(functions, initializer)
+
+    def _drop_unread_globals(self, functions: Sequence[Operation], initializer: util.InitializerOp) -> None:
+        read = {
+            op.properties["global"]
+            for function in (*functions, initializer)
+            for op in function.walk()
+            if op.name.startswith(("util.global.load", "util.global.address"))
+        }
+        for global_op in list(self.module.ops):
+            if not isinstance(global_op, util.GlobalOp) or SymbolRefAttr(global_op.sym_name) in read:
+                continue
+            if global_op.sym_visibility is None or global_op.sym_visibility.data != "private":
+                continue
+            stores = [
+                op
+                for function in (*functions, initializer)
+                for op in function.walk()
+                if isinstance(op, util.GlobalStoreOp) and op.global_ == SymbolRefAttr(global_op.sym_name)
+            ]
+            if all(store.parent_op() is initializer for store in stores):
+                for store in stores:
+                    assert store.parent is not None
+                    store.parent.erase_op(store)
+                self.module.body.block.erase_op(global_op)

@@ -1,0 +1,126 @@
+"""`tiree-hal-materialize-interfaces`: stream executables become executables for the targets of the device.
+
+In: `stream.executable`s whose functions take 32-bit words and bindings. Out: `hal.executable`s with one variant per
+target; functions take nothing and read `hal.interface.constant.load` and `hal.interface.binding.subspan`; exports say
+the layout; dispatches name `@executable::@variant::@export`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, SymbolRefAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from tiree.dialects import hal, stream
+from tiree.dialects.iree_tensor_ext import DispatchTensorType, TensorAccess
+from tiree.hal.targets import executable_targets, symbol_path
+from tiree.support.errors import CompileError
+
+
+def _layout(function: FuncOp) -> hal.PipelineLayoutAttr:
+    """Words and bindings of a function; a binding is read-only if it is only read."""
+    constants = 0
+    bindings: list[hal.PipelineBindingAttr] = []
+    for argument in function.body.block.args:
+        if not isinstance(argument.type, stream.BindingType):
+            constants += 1
+            continue
+        read_only = all(
+            isinstance(result.type, DispatchTensorType) and result.type.access.data == TensorAccess.READ_ONLY
+            for use in argument.uses
+            for result in use.operation.results
+        )
+        flags = hal.DescriptorFlags.INDIRECT | (hal.DescriptorFlags.READ_ONLY if read_only else 0)
+        bindings.append(hal.PipelineBindingAttr(int(flags)))
+    return hal.PipelineLayoutAttr(bindings, constants)
+
+
+def _convert_function(function: FuncOp, layout: hal.PipelineLayoutAttr) -> None:
+    block = function.body.block
+    words = bindings = 0
+    first = block.first_op
+    assert first is not None
+    for argument in list(block.args):
+        if isinstance(argument.type, stream.BindingType):
+            for use in list(argument.uses):
+                subspan = use.operation
+                assert isinstance(subspan, stream.BindingSubspanOp)
+                bound = hal.InterfaceBindingSubspanOp(
+                    layout, bindings, subspan.byte_offset, subspan.result.type, list(subspan.dynamic_dims)
+                )
+                block.insert_op_before(bound, subspan)
+                subspan.result.replace_all_uses_with(bound.result)
+                block.erase_op(subspan)
+            bindings += 1
+        else:
+            load = hal.InterfaceConstantLoadOp(layout, words, argument.type)
+            block.insert_op_before(load, first)
+            argument.replace_all_uses_with(load.result)
+            words += 1
+        block.erase_arg(argument)
+    function.function_type = FunctionType.from_lists([], [])
+    function.properties.pop("arg_attrs", None)
+
+
+def _export(export: stream.ExecutableExportOp, ordinal: int, layout: hal.PipelineLayoutAttr) -> hal.ExecutableExportOp:
+    region = Region()
+    export.workgroup_count.clone_into(region)
+    region.blocks[0].insert_arg(hal.DeviceType(), 0)
+    for block in region.blocks:
+        last = block.last_op
+        if isinstance(last, stream.ReturnOp):
+            block.insert_op_before(hal.ReturnOp(*last.operands), last)
+            block.erase_op(last)
+    return hal.ExecutableExportOp(export.sym_name.data, ordinal, layout, region)
+
+
+def _variant(executable: stream.ExecutableOp, target: hal.ExecutableTargetAttr) -> hal.ExecutableVariantOp:
+    module = executable.inner_module
+    if module is None:
+        raise CompileError(f"stream.executable @{executable.sym_name.data} has no module of device code")
+    module = module.clone()
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+    ops: list[Operation] = []
+    for ordinal, export in enumerate(executable.exports):
+        function = functions.get(symbol_path(export.function_ref)[-1])
+        if function is None:
+            raise CompileError(
+                f"stream.executable @{executable.sym_name.data} exports {export.function_ref}, which it does not define"
+            )
+        layout = _layout(function)
+        ops.append(_export(export, ordinal, layout))
+        _convert_function(function, layout)
+    return hal.ExecutableVariantOp(target, Region(Block([*ops, module, hal.ExecutableVariantEndOp()])))
+
+
+@dataclass(frozen=True)
+class MaterializeInterfacesPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tiree-hal-materialize-interfaces"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
+        sources = [o for o in op.ops if isinstance(o, stream.ExecutableOp)]
+        if not sources:
+            return
+        targets = executable_targets(op)
+        for source in sources:
+            variants = [_variant(source, target) for target in targets]
+            executable = hal.ExecutableOp(
+                source.sym_name.data, Region(Block([*variants, hal.ExecutableEndOp()])), "private"
+            )
+            op.body.block.insert_op_before(executable, source)
+            op.body.block.erase_op(source)
+        for function in op.ops:
+            if function.name not in ("util.func", "util.initializer"):
+                continue
+            for dispatch in function.walk():
+                if isinstance(dispatch, stream.CmdDispatchOp):
+                    executable, export = symbol_path(dispatch.entry_point)
+                    dispatch.properties["entry_points"] = ArrayAttr(
+                        [SymbolRefAttr(executable, [target.symbol_name, export]) for target in targets]
+                    )

@@ -1,0 +1,90 @@
+"""Where host code of the `hal` phase is added, and the constants and globals it needs, each once a function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xdsl.dialects.builtin import IntegerType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiree.dialects import hal, util
+from tiree.dialects.arith import ConstantOp
+
+
+class Emitter:
+    """Adds operations before `anchor` (at the end of `block` when None); caches what is defined at `top`.
+
+    `top` is the block that dominates everything that is added; cached values go in front of its first operation.
+    """
+
+    def __init__(self, top: Block, device: str) -> None:
+        self.top = top
+        self.block = top
+        self.anchor: Operation | None = None
+        self._device_name = device
+        self._cache: dict[object, SSAValue] = {}
+
+    def add(self, op: Operation) -> Operation:
+        if self.anchor is not None:
+            block = self.anchor.parent
+            assert block is not None
+            block.insert_op_before(op, self.anchor)
+        else:
+            self.block.add_op(op)
+        return op
+
+    def value(self, op: Operation) -> SSAValue:
+        return self.add(op).results[0]
+
+    def cached(self, key: object, make: Callable[[], Operation]) -> SSAValue:
+        """The value of `key`, made at the top when it is first asked for."""
+        found = self._cache.get(key)
+        if found is None:
+            op = make()
+            first = self.top.first_op
+            if first is None:
+                self.top.add_op(op)
+            else:
+                self.top.insert_op_before(op, first)
+            found = self._cache[key] = op.results[0]
+        return found
+
+    def remember(self, key: object, value: SSAValue) -> None:
+        """Says that `value`, defined at the top, is that of `key`."""
+        self._cache[key] = value
+
+    def constant(self, attr: Attribute) -> SSAValue:
+        return self.cached(attr, lambda: ConstantOp(attr))  # pyright: ignore[reportArgumentType]
+
+    def index(self, value: int) -> SSAValue:
+        return self.constant(ConstantOp.index(value).value)
+
+    def i32(self, value: int) -> SSAValue:
+        return self.constant(ConstantOp.integer(value, 32).value)
+
+    def i64(self, value: int) -> SSAValue:
+        return self.constant(ConstantOp.integer(value, IntegerType(64)).value)
+
+    def any_queue(self) -> SSAValue:
+        return self.i64(-1)
+
+    def null_fence(self) -> SSAValue:
+        return self.cached("null fence", lambda: util.NullOp(hal.FenceType()))
+
+    def load_global(self, name: str, type: Attribute) -> SSAValue:
+        return self.cached(("global", name), lambda: util.GlobalLoadOp(name, type, immutable=True))
+
+    def device(self) -> SSAValue:
+        return self.load_global(self._device_name, hal.DeviceType())
+
+    def memory_type(self, type: hal.MemoryType) -> SSAValue:
+        return self.cached(("memory type", int(type)), lambda: hal.MemoryTypeOp(type))
+
+    def buffer_usage(self, usage: hal.BufferUsage) -> SSAValue:
+        return self.cached(("usage", int(usage)), lambda: hal.BufferUsageOp(usage))
+
+    def element_type(self, type: Attribute) -> SSAValue:
+        return self.cached(("element", type), lambda: hal.ElementTypeOp(type))
+
+    def encoding_type(self) -> SSAValue:
+        return self.cached("encoding", hal.EncodingTypeOp)
