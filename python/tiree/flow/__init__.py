@@ -45,6 +45,7 @@ def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # no
     return [
         DropUnitDims(),
         Canonicalize(),
+        FuseElementwise(),
         SinkReshapes(),
         Canonicalize(),
         CSE(),

@@ -13,7 +13,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
-from tiree.flow.structured import body_of, element_count, inits_of, inputs_of, is_tensor
+from tiree.flow.structured import body_of, element_count, element_type_of, inits_of, inputs_of, is_tensor
 
 CHEAP = 2
 MAX_COPIES = 4
@@ -66,9 +66,10 @@ def is_cheap(op: Operation) -> bool:
     return large <= 1
 
 
-def is_mask_like(op: Operation) -> bool:
-    """Whether all results are `i1`: storing them costs a byte an element and recomputing them a compare."""
-    return all(
-        isinstance(result.type.get_element_type(), IntegerType) and result.type.get_element_type().width.data == 1  # pyright: ignore
-        for result in op.results
-    )
+def computes_positions(op: Operation) -> bool:
+    """Whether `op` only makes integers, in a few steps: positions for a gather, which costs more than they do."""
+    return body_cost(op) <= 8 and all(isinstance(element_type_of(result), IntegerType) for result in op.results)
+
+
+def gathers(op: Operation) -> bool:
+    return any(inner.name == "tensor.extract" for inner in body_of(op).ops)

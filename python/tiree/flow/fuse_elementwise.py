@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
-from tiree.flow.cost import MAX_COPIES, is_cheap, is_free
+from tiree.flow.cost import MAX_COPIES, computes_positions, gathers, is_cheap, is_free
 from tiree.flow.cse import clean_body
 from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
 from tiree.flow.simplify_generic import fold_scalars, merge_equal_inputs
@@ -87,7 +87,7 @@ def should_fuse(producer: Operation, consumer: Operation, operand: int) -> bool:
         return False
     users = users_of(producer)
     repeated = domain_size(consumer) > domain_size(producer)
-    light = is_free(producer) or is_cheap(producer)
+    light = is_free(producer) or is_cheap(producer) or (gathers(consumer) and computes_positions(producer))
     if len(users) == 1:
         if repeated and not light:
             return False

@@ -229,6 +229,8 @@ def fit_beside(group: Group, op: Operation) -> Fit | None:
     an input, or are small."""
     if group.kind != "elementwise" or not is_elementwise(op):
         return None
+    if not all(is_projected_permutation(map) for member in (*group.members, op) for map in maps_of(member)):
+        return None  # Strided reads do not vectorise together with others.
     extents = loop_extents(op)
     if extents != group.extents:
         return None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -19,7 +19,8 @@ from xdsl.passes import ModulePass
 from tiree.dialects.flow import TensorReshapeOp
 from tiree.flow.affine import dim_positions, is_projected_permutation
 from tiree.flow.canonicalize import FOLDERS
-from tiree.flow.fuse_elementwise import reads_repeatedly
+from tiree.flow.cost import is_free
+from tiree.flow.fuse_elementwise import is_epilogue_candidate, reads_repeatedly
 from tiree.flow.structured import (
     body_of,
     defining_op,
@@ -27,6 +28,7 @@ from tiree.flow.structured import (
     input_count,
     inputs_of,
     insert_before,
+    is_elementwise,
     is_generic,
     iterators_of,
     make_empty,
@@ -147,7 +149,7 @@ def sink_reshape(op: Operation, operand: int) -> bool:
     """Rewrites `op` in the space of the source of the reshape that is its input `operand`. False: not possible."""
     source = op.operands[operand].owner.operands[0]  # pyright: ignore[reportAttributeAccessIssue]
     groups = loop_groups(op, operand, shape_of(source))
-    if groups is None or any(inner.name == "linalg.index" for inner in body_of(op).ops):
+    if groups is None or not _can_renumber(op, groups):
         return False
     num_dims = sum(len(news) for _, news in groups)
     new_maps: list[list[int]] = []
@@ -168,6 +170,19 @@ def sink_reshape(op: Operation, operand: int) -> bool:
     return True
 
 
+def _can_renumber(op: Operation, groups: list[Group]) -> bool:
+    """Whether the body asks only for the indices of loops that stay as they are."""
+    return all(_renumbered(inner, groups) is not None for inner in body_of(op).ops if inner.name == "linalg.index")
+
+
+def _renumbered(index: Operation, groups: list[Group]) -> int | None:
+    dim = index.properties["dim"].value.data  # pyright: ignore
+    for olds, news in groups:
+        if olds == [dim] and len(news) == 1:
+            return news[0]
+    return None
+
+
 def _rebuild(
     op: Operation, groups: list[Group], num_dims: int, new_maps: list[list[int]], extents: list[int]
 ) -> None:
@@ -183,6 +198,11 @@ def _rebuild(
         for value, dims in zip(op.operands, new_maps, strict=True)
     ]
     body = body_of(op)
+    for inner in body.ops:
+        if inner.name == "linalg.index":
+            new = _renumbered(inner, groups)
+            assert new is not None
+            inner.properties["dim"] = IntegerAttr(new, i64)
     op.regions[0].detach_block(body)
     maps = [AffineMap(num_dims, 0, tuple(AffineDimExpr(dim) for dim in dims)) for dims in new_maps]
     generic = make_generic(operands[:count], operands[count:], maps, new_parallel, body, op.location)
@@ -196,14 +216,24 @@ def _rebuild(
 
 
 def sink_into(op: Operation) -> bool:
-    """Sinks the first reshape of a structured op's result that `op` reads. False: there was none."""
-    if reads_repeatedly(op):
-        return False
+    """Sinks the first reshape of a structured op's result that `op` reads. False: there was none.
+
+    A contraction takes only what it can then fuse: data movement, whose loops it splits.
+    """
+    matrix_like = reads_repeatedly(op)
     for index, value in enumerate(inputs_of(op)):
         producer = defining_op(value)
         if producer is None or producer.name != "flow.tensor.reshape":
             continue
-        if is_generic(producer.operands[0].owner) and sink_reshape(op, index):  # pyright: ignore
+        source = defining_op(producer.operands[0])
+        if source is None or not is_generic(source):
+            continue
+        if matrix_like:
+            splits = len(shape_of(producer.operands[0])) > len(shape_of(value))
+            movement = is_elementwise(source) and is_free(source) and not is_epilogue_candidate(source)
+            if not splits or not movement:
+                continue
+        if sink_reshape(op, index):
             return True
     return False
 
