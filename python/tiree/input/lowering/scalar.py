@@ -178,7 +178,7 @@ class ScalarBuilder:
             # f16 and bf16: neither holds the other, f32 holds both.
             return self.float_resize(self.float_resize(a, Float32Type()), type)
         op = arith.ExtFOp if source < target else arith.TruncFOp
-        return self._value(op.create(operands=[a], result_types=[type], properties=dict(_FASTMATH)))
+        return self._value(op.create(operands=[a], result_types=[type]))
 
     def bitcast(self, a: SSAValue, type: Attribute) -> SSAValue:
         return self.cast(arith.BitcastOp, a, type)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, DenseArrayBase, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerAttr, IntegerType, TensorType
 from xdsl.ir import Operation, SSAValue
-from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import (
@@ -98,9 +97,7 @@ def _broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
         lowering.set(op.results[0], Splat(scalar, type))
         return
     # A chain of broadcasts reads from its first source.
-    while source.owner.name == "stablehlo.broadcast_in_dim":  # pyright: ignore[reportAttributeAccessIssue]
-        inner = source.owner
-        assert isinstance(inner, Operation)
+    while isinstance(inner := source.owner, Operation) and inner.name == "stablehlo.broadcast_in_dim":
         inner_dims = ints_property(inner, "broadcast_dimensions")
         dims = tuple(dims[d] for d in inner_dims)
         source = inner.operands[0]
@@ -152,8 +149,8 @@ def _reshape(lowering: Lowering, op: Operation) -> None:
     if constant is not None:
         lowering.set(op.results[0], lowering.constant(DenseAttr(type, constant.data)))
         return
-    while source.owner.name == "stablehlo.reshape":  # pyright: ignore[reportAttributeAccessIssue]
-        source = source.owner.operands[0]  # pyright: ignore[reportAttributeAccessIssue]
+    while isinstance(inner := source.owner, Operation) and inner.name == "stablehlo.reshape":
+        source = inner.operands[0]
     lowering.set(op.results[0], reshape(lowering, lowering.get(source), type.get_shape()))
 
 
@@ -165,11 +162,12 @@ def reshape(lowering: Lowering, value: SSAValue, shape: Sequence[int]) -> SSAVal
         return value
     if 0 in source:
         return lowering.empty(TensorType(value.type.element_type, shape))
-    if not source or not shape:
-        groups = []
-        if source and set(source) == {1}:
-            return lowering.collapse(value, groups, shape)
-        return lowering.expand(value, groups, shape)
+    if not shape:
+        return lowering.collapse(value, [], shape)
+    if not source:
+        # Not an expand_shape: xDSL does not verify one of rank 0.
+        type = TensorType(value.type.element_type, shape)
+        return lowering.parallel([(value, map_attr(len(shape), ()))], type, first_argument)
     pairs = _common_groups(source, shape)
     middle = [_product(source[d] for d in group) for group, _ in pairs]
     if len(middle) != len(source):
@@ -343,12 +341,17 @@ def reverse(lowering: Lowering, value: SSAValue, dims: Sequence[int]) -> SSAValu
     shape = value.type.get_shape()
     if 0 in shape or not dims:
         return value
-    exprs = [
-        AffineExpr.constant(shape[d] - 1) - AffineExpr.dimension(d) if d in dims else AffineExpr.dimension(d)
-        for d in range(len(shape))
-    ]
-    map = AffineMapAttr(AffineMap(len(shape), 0, tuple(exprs)))
-    return lowering.parallel([(value, map)], value.type, first_argument)
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        at = []
+        for dim, size in enumerate(shape):
+            position = s.index(dim)
+            at.append(s.sub(s.constant(position.type, size - 1), position) if dim in dims else position)
+        return s.extract(value, at)
+
+    # Not a map with negative factors: linalg's verifier computes its extent from the first iteration only.
+    return lowering.parallel([], value.type, body)
 
 
 def _identity(lowering: Lowering, op: Operation) -> None:
