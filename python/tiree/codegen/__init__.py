@@ -1,0 +1,27 @@
+"""The codegen stage: executables of tensors become machine code.
+
+Each function returns the passes of one phase, in order; nothing heavy is imported before it is called.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xdsl.passes import ModulePass
+
+    from tiree.support.options import CompileOptions
+
+
+def configuration_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """Phase `executable-configurations`: a strategy for every dispatch."""
+    from tiree.codegen.cpu.select_strategies import SelectStrategies
+
+    return [SelectStrategies()]
+
+
+def target_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """Phase `executable-targets`: kernels, then machine code."""
+    from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
+
+    return [LowerToKernels()]

@@ -1,0 +1,93 @@
+"""`tiree-codegen-lower-to-kernels`: dispatch functions become kernel form.
+
+In: variants with dispatch functions on tensors, `tiree.strategy` on their exports (chosen here where it is missing).
+Out: the functions hold scf, memref, vector, arith and math only, tables are `memref.global`s of the inner module, and the
+count region of each export returns constants.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.passes import ModulePass
+
+from tiree.codegen.common.analyze import analyze
+from tiree.codegen.common.graph import DispatchInfo, storage_element
+from tiree.codegen.common.views import element_count
+from tiree.codegen.cpu.select_strategies import STRATEGY, cpu_variants, is_kernel_form, kernels
+from tiree.codegen.cpu.strategies import choose, strategy_named
+from tiree.codegen.cpu.strategy import Kernel
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.hal_executable import ExecutableExportOp
+from tiree.dialects.hal_executable import ReturnOp as HalReturnOp
+from tiree.dialects.memref_ext import GlobalOp
+from tiree.support.cpu_target import TargetDescription
+from tiree.support.errors import CompileError, Diagnostic
+
+
+def lower_dispatch(info: DispatchInfo, target: TargetDescription, name: str | None = None) -> tuple[str, Kernel]:
+    """The kernel of a dispatch, by the named strategy or the first that matches. Raises `CompileError`."""
+    if name is None:
+        strategy, config = choose(info, target)
+    else:
+        strategy = strategy_named(name)
+        if strategy is None:
+            raise CompileError(Diagnostic(f"dispatch {info.name}: no codegen strategy named {name!r}"))
+        config = strategy.match(info, target)
+        if config is None:
+            raise CompileError(Diagnostic(f"dispatch {info.name}: strategy {name} cannot run it on {target.cpu}"))
+    return strategy.name, strategy.lower(info, config, target)
+
+
+def replace_body(function: Operation, inner: ModuleOp, kernel: Kernel, name: str) -> None:
+    """Puts the kernel's body in place of the function's, and its tables into the module."""
+    block = kernel.builder.entry
+    block.add_op(ReturnOp())
+    _replace_block(function.regions[0], block)
+    for number, table in enumerate(kernel.tables):
+        element = storage_element(table.element)
+        type = MemRefType(element, [element_count(table.value.shape)])
+        inner.body.block.insert_op_before(GlobalOp(f"{name}_table_{number}", type, table.value), function)
+
+
+def set_workgroup_count(export: ExecutableExportOp, counts: tuple[int, int, int]) -> None:
+    """Makes the count region of `export` return these constants."""
+    old = export.workgroup_count
+    first = old.blocks.first
+    block = Block(arg_types=[arg.type for arg in first.args] if first is not None else [])
+    constants = {count: ConstantOp.index(count) for count in counts}
+    block.add_ops(list(constants.values()))
+    block.add_op(HalReturnOp(*[constants[count].result for count in counts]))
+    _replace_block(old, block)
+
+
+def _replace_block(region: Region, block: Block) -> None:
+    old = region.blocks.first
+    if old is not None:
+        region.detach_block(old)
+        old.erase()
+    region.add_block(block)
+
+
+@dataclass(frozen=True)
+class LowerToKernels(ModulePass):
+    """Replaces dispatch functions by kernels."""
+
+    name = "tiree-codegen-lower-to-kernels"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        for variant, inner, target in cpu_variants(op):
+            for export, function in kernels(variant, inner):
+                if is_kernel_form(function):
+                    continue
+                chosen = export.attributes.get(STRATEGY)
+                info = analyze(function)
+                name, kernel = lower_dispatch(info, target, chosen.data if isinstance(chosen, StringAttr) else None)
+                export.attributes[STRATEGY] = StringAttr(name)
+                replace_body(function, inner, kernel, info.name)
+                set_workgroup_count(export, kernel.workgroups)

@@ -1,0 +1,79 @@
+"""`tiree-codegen-select-strategies`: the strategy of every dispatch, recorded on its export.
+
+In: `hal.executable.variant`s of executable-sources form for a CPU target. Out: the same, with `tiree.strategy` (its
+name), `tiree.flops` and `tiree.bytes` on each `hal.executable.export`. Nothing else changes, so the module can still be
+handed to another compiler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from tiree.codegen.common.analyze import analyze
+from tiree.codegen.cpu.cost import bytes_moved, flops
+from tiree.codegen.cpu.strategies import choose
+from tiree.dialects.hal_executable import ExecutableExportOp, ExecutableVariantOp
+from tiree.support.cpu_target import TargetDescription, describe_target
+from tiree.support.errors import CompileError, Diagnostic
+
+STRATEGY = "tiree.strategy"
+
+
+def cpu_variants(module: ModuleOp) -> Iterator[tuple[ExecutableVariantOp, ModuleOp, TargetDescription]]:
+    """The variants that hold device code for a CPU, with that code and the target."""
+    for executable in module.body.block.ops:
+        if executable.name != "hal.executable":
+            continue
+        for variant in executable.regions[0].block.ops:
+            if isinstance(variant, ExecutableVariantOp) and variant.target.backend.data == "llvm-cpu":
+                inner = variant.inner_module
+                if inner is not None:
+                    configuration = variant.target.configuration
+                    yield variant, inner, describe_target(configuration.data if configuration is not None else {})
+
+
+def kernels(variant: ExecutableVariantOp, inner: ModuleOp) -> Iterator[tuple[ExecutableExportOp, Operation]]:
+    """Each export with its function."""
+    functions = {op.properties["sym_name"].data: op for op in inner.body.block.ops if op.name == "func.func"}  # pyright: ignore
+    for export in variant.exports:
+        function = functions.get(export.sym_name.data)
+        if function is None:
+            raise CompileError(
+                Diagnostic(f"hal.executable.export @{export.sym_name.data} has no function of that name in its variant")
+            )
+        yield export, function
+
+
+@dataclass(frozen=True)
+class SelectStrategies(ModulePass):
+    """Chooses how each dispatch runs."""
+
+    name = "tiree-codegen-select-strategies"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        for variant, inner, target in cpu_variants(op):
+            for export, function in kernels(variant, inner):
+                if STRATEGY in export.attributes or is_kernel_form(function):
+                    continue
+                info = analyze(function)
+                strategy, _ = choose(info, target)
+                export.attributes[STRATEGY] = StringAttr(strategy.name)
+                export.attributes["tiree.flops"] = IntegerAttr(flops(info), i64)
+                export.attributes["tiree.bytes"] = IntegerAttr(bytes_moved(info), i64)
+
+
+def is_kernel_form(function: Operation) -> bool:
+    """Whether a function already works on memory (it came lowered)."""
+    from xdsl.dialects.builtin import MemRefType
+
+    for op in function.regions[0].block.ops:
+        if op.name == "hal.interface.binding.subspan":
+            return isinstance(op.results[0].type, MemRefType)
+    return True
