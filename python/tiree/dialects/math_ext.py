@@ -1,4 +1,4 @@
-"""Operations of the `math` dialect that xDSL lacks: the float classification predicates."""
+"""Operations of the `math` dialect that xDSL lacks: the float classification predicates, `erfc`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Self
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import TensorType, VectorType, i1
 from xdsl.ir import Attribute, Dialect, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import (
+    AnyAttr,
+    IRDLOperation,
+    VarConstraint,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
@@ -82,5 +91,22 @@ class IsNormalOp(_PredicateOp):
     traits = traits_def(Pure())
 
 
-MathExt = Dialect("math", [IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp], [])
+@irdl_op_definition
+class ErfcOp(IRDLOperation):
+    """`math.erfc`: 1 - erf(x), without cancellation."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    name = "math.erfc"
+    operand = operand_def(T)
+    result = result_def(T)
+    fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
+    traits = traits_def(Pure())
+    assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+
+    def __init__(self, operand: SSAValue) -> None:
+        super().__init__(operands=[operand], result_types=[operand.type])
+
+
+MathExt = Dialect("math", [ErfcOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp], [])
 """Registered beside xDSL's `Math`."""

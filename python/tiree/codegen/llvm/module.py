@@ -49,6 +49,13 @@ class ModuleEmitter:
     _written: set[int] = field(default_factory=set)
     _constants: set[int] = field(default_factory=set)
 
+    @property
+    def function_attributes(self) -> str:
+        """The target's CPU and features, for the attributes of every function."""
+        cpu, features = self.target.cpu, self.target.features
+        parts = [f'"target-cpu"="{cpu}"' if cpu else "", f'"target-features"="{features}"' if features else ""]
+        return " ".join(part for part in parts if part)
+
     # --- facts that handlers ask for or leave behind --------------------------------------------------------------
 
     def node(self, text: str) -> str:
@@ -173,18 +180,13 @@ class ModuleEmitter:
                     )
                 )
         target = self.target
-        attributes = ['"no-builtins"', "nounwind"]
-        if target.cpu:
-            attributes.append(f'"target-cpu"="{target.cpu}"')
-        if target.features:
-            attributes.append(f'"target-features"="{target.features}"')
         parts = [
             f'target datalayout = "{target.data_layout}"\ntarget triple = "{target.triple}"',
             *self.globals.values(),
             *self.functions,
             *self.helpers.values(),
             library_ir(self.name, self.kernels),
-            f"attributes #0 = {{ {' '.join(attributes)} }}",
+            f'attributes #0 = {{ nounwind "no-builtins" {self.function_attributes} }}',
             "\n".join(self.metadata),
         ]
         return "\n\n".join(parts) + "\n"
