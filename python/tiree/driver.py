@@ -68,10 +68,7 @@ def _output(job: Job, module: Any) -> bytes:
         with open(job.vm_listing, "w", encoding="utf-8") as file:
             file.write(print_module(module, **settings))
     start = perf_counter()
-    if job.compile_to == "end":
-        output = emit(module, job.options)
-    else:
-        output = print_module(module, **settings).encode()
+    output = emit(module, job.options) if job.compile_to == "end" else print_module(module, **settings).encode()
     if job.timing is not None:
         job.timing.add("write", perf_counter() - start)
     return output

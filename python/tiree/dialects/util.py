@@ -341,7 +341,8 @@ class GlobalOp(IRDLOperation):
             return
         printer.print_string(" = ")
         printer.print_attribute(self.initial_value)
-        if not hasattr(self.initial_value, "get_type") and not hasattr(self.initial_value, "type"):
+        typed = hasattr(self.initial_value, "get_type") or hasattr(self.initial_value, "type")
+        if not typed and not self.initial_value.name.startswith("hal.device."):
             printer.print_string(" : ")
             printer.print_attribute(self.type)
 

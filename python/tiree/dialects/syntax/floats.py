@@ -52,6 +52,11 @@ def float_of_bits(bits: int, format: type[Attribute]) -> float:
     return struct.unpack(code, struct.pack(integer, bits))[0]
 
 
+def is_formatted(type: Attribute) -> bool:
+    """Whether `format_float` can write values of `type`."""
+    return type.__class__ in _DIGITS
+
+
 def format_float(bits: int, format: type[Attribute], width: int) -> str:
     """`bits` of a float of `width` bits as MLIR prints it; `format` is the type's class."""
     if format not in _DIGITS:

@@ -85,7 +85,7 @@ def _parse_results(
     tied: list[int] = []
     attrs: list[DictionaryAttr] = []
 
-    def parse_one() -> None:
+    def parse_one(with_attributes: bool = True) -> None:
         if (operand := parser.parse_optional_unresolved_operand()) is None:
             types.append(parser.parse_type())
             tied.append(-1)
@@ -95,13 +95,14 @@ def _parse_results(
             index = names.index(operand.span.text)
             tied.append(index)
             types.append(parser.parse_type() if parser.parse_optional_keyword("as") else input_types[index])
-        attrs.append(DictionaryAttr(parser.parse_optional_attr_dict()))
+        # Without parentheses a brace opens the body.
+        attrs.append(DictionaryAttr(parser.parse_optional_attr_dict() if with_attributes else {}))
 
     if (
         parser.parse_optional_punctuation("->")
         and parser.parse_optional_comma_separated_list(parser.Delimiter.PAREN, parse_one) is None
     ):
-        parse_one()
+        parse_one(with_attributes=False)
     return types, tied, attrs
 
 

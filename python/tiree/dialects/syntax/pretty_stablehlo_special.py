@@ -44,7 +44,7 @@ def _pair(reader: Reader) -> tuple[list[int], list[int]]:
 
 
 def _read_dot_general(reader: Reader, name: str, position: int) -> Operation:
-    """`%a, %b, batching_dims = [..] x [..], contracting_dims = [..] x [..], precision = [..], algorithm = <..> : type`."""
+    """`%a, %b, batching_dims = [..] x [..], contracting_dims = .., precision = [..], algorithm = <..> : type`."""
     from tiree.dialects.syntax.pretty_stablehlo import finish
 
     operands = [reader.want_percent()]

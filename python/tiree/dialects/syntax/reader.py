@@ -19,7 +19,8 @@ from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnregisteredOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
-from xdsl.parser.core import ForwardDeclaredValue
+from xdsl.parser.core import ForwardDeclaredValue, UnresolvedOperand
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
@@ -34,6 +35,7 @@ _HEAD = re.compile(
 _OPERANDS = re.compile(rf"{WS}\({WS}((?:{_NAME}(?:#\d+)?{WS},?{WS})*)\)")
 _SUCCESSORS = re.compile(rf"{WS}\[{WS}(\^[\w.$-]+(?:{WS},{WS}\^[\w.$-]+)*){WS}\]")
 _LABEL = re.compile(rf"{WS}(\^[\w.$-]+)")
+_NUMBERED = re.compile(r"(?:arg|in_|out_)?\d[\w$.-]*")
 _DEFAULT_LABEL = re.compile(r"bb\d+")
 
 CustomReader = Callable[["Reader", str, int], Operation]
@@ -57,6 +59,7 @@ class Reader(AttributeReader):
         self._custom: dict[str, CustomReader | None] = {}
         self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
         self._default_dialects = ["builtin"]
+        self._first_uses: dict[str, int] = {}
 
     # Values.
 
@@ -68,11 +71,12 @@ class Reader(AttributeReader):
         self.ssa_values[name] = values
         if name in self.forward_ssa_references:
             self._settle(name, values, position)
-        if not name[0].isdigit():
+        if _NUMBERED.fullmatch(name) is None:
             for value in values:
                 value.name_hint = name
 
     def _settle(self, name: str, values: tuple[SSAValue, ...], position: int) -> None:
+        self._first_uses.pop(name, None)
         for index, placeholder in self.forward_ssa_references.pop(name).items():
             if index >= len(values):
                 self.fail(f"%{name}#{index} is used, but %{name} has {len(values)} results", position)
@@ -87,6 +91,7 @@ class Reader(AttributeReader):
         values = self.ssa_values.get(name)
         if values is None:
             references = self.forward_ssa_references.setdefault(name, {})
+            self._first_uses.setdefault(name, position)
             if number not in references:
                 references[number] = ForwardDeclaredValue(type)
             value = references[number]
@@ -179,7 +184,13 @@ class Reader(AttributeReader):
             op.location = location
         if names is not None:
             self._bind_results(op, names, match.start(1))
+        if self.forward_ssa_references and op.has_trait(IsolatedFromAbove, value_if_unregistered=False):
+            self._check_all_defined()
         return op
+
+    def _check_all_defined(self) -> None:
+        for name in self.forward_ssa_references:
+            self.fail(f"value %{name} is used but never defined", self._first_uses[name])
 
     def _bind_results(self, op: Operation, names: str, position: int) -> None:
         results = op.results
@@ -274,7 +285,7 @@ class Reader(AttributeReader):
             full = f"{dialect}.{name}"
             if full in self._classes or self.ctx.get_optional_op(full) is not None:
                 return full
-        self.fail(f"expected an operation, found '{name}'", position)
+        return self.fail(f"expected an operation, found '{name}'", position)
 
     # Blocks and regions.
 
@@ -366,8 +377,7 @@ class Reader(AttributeReader):
                     if op is None:
                         self.fail(f"expected an operation, found {self.found()}")
                     ops.append(op)
-        for name in self.forward_ssa_references:
-            self.fail(f"value %{name} is used but never defined")
+        self._check_all_defined()
         if len(ops) == 1 and isinstance(ops[0], ModuleOp):
             return ops[0]
         if not ops:
@@ -411,6 +421,9 @@ class Reader(AttributeReader):
             region.add_block(Block())
         self.to_tokens()
         return region
+
+    def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self.resolve(f"{operand.span.text}#{operand.index}", type, operand.span.start)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
         self.define(name, tuple(values), span.start)
