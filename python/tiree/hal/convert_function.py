@@ -23,6 +23,9 @@ from tiree.support.errors import CompileError, Diagnostic
 _STAGING_MEMORY = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
 _STAGING_USAGE = BufferUsage.DEFAULT | BufferUsage.MAPPING
 _CONSTANT_USAGE = BufferUsage.DEFAULT | BufferUsage.SHARING_IMMUTABLE
+_ERASABLE = frozenset(
+    {"arith.constant", "util.global.load", "util.null", "hal.element_type", "hal.encoding_type", "hal.memory_type"}
+)
 
 
 def convert_type(type: Attribute) -> Attribute:
@@ -95,6 +98,14 @@ class FunctionConverter:
                 elif op.name.startswith("stream."):
                     location = str(getattr(op, "location", None) or "<unknown>")
                     raise CompileError(Diagnostic(f"{op.name} has no lowering to hal", location))
+        self._erase_unused()
+
+    def _erase_unused(self) -> None:
+        """Constants, loads of immutable globals and the like that nothing uses any more."""
+        for block in self.region.blocks:
+            for op in reversed(list(block.ops)):
+                if op.name in _ERASABLE and not any(result.uses for result in op.results):
+                    block.erase_op(op)
 
     def _replace(self, op: Operation, *values: SSAValue) -> None:
         for old, new in zip(op.results, values, strict=True):

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import hal, util
-from tiree.dialects.arith import ConstantOp
+from tiree.dialects.arith import ConstantOp, constant_of
 
 
 class Emitter:
@@ -23,6 +23,20 @@ class Emitter:
         self.anchor: Operation | None = None
         self._device_name = device
         self._cache: dict[object, SSAValue] = {}
+        self._remember_top()
+
+    def _remember_top(self) -> None:
+        """Values that the function defines first thing are used instead of new ones."""
+        for op in self.top.ops:
+            constant = constant_of(op.results[0]) if op.results else None
+            if constant is not None:
+                self._cache.setdefault(constant, op.results[0])
+            elif isinstance(op, hal.ElementTypeOp):
+                self._cache.setdefault(("element", op.type), op.result)
+            elif isinstance(op, hal.EncodingTypeOp):
+                self._cache.setdefault("encoding", op.result)
+            elif not isinstance(op, util.GlobalLoadOp):
+                return
 
     def add(self, op: Operation) -> Operation:
         if self.anchor is not None:

@@ -156,11 +156,10 @@ class Scheduler(TensorOps):
         length = byte_length(encoding, op)
         if not self.strip_assertions and isinstance(op.source.type, hal.BufferViewType):
             assert isinstance(encoding, TensorType)
-            type_value = self.builder.add(hal.ElementTypeOp(encoding.element_type)).results[0]
-            encoding_value = self.builder.add(hal.EncodingTypeOp()).results[0]
             shape = [self.builder.index(size) for size in encoding.get_shape()]
             label = op.import_name.data if op.import_name is not None else "tensor"
-            self.builder.add(hal.BufferViewAssertOp(op.source, label, type_value, encoding_value, shape))
+            element, layout = self.builder.element_type(encoding.element_type), self.builder.encoding_type()
+            self.builder.add(hal.BufferViewAssertOp(op.source, label, element, layout, shape))
         size = self.builder.index(length)
         resource = self.builder.add(stream.TensorImportOp(op.source, encoding, size, self.builder.affinity)).results[0]
         self.name(op.target, Storage(length, resource, size))

@@ -6,13 +6,14 @@ commands becomes one `stream.cmd.execute`, and only then do storages that were m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
+from tiree.dialects import hal
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import element_byte_size, element_count
 from tiree.support.errors import CompileError, Diagnostic
@@ -111,7 +112,7 @@ class HostBuilder:
         self.entry = entry
         self.affinity = affinity
         self.anchor: Operation | None = None
-        self._constants: dict[Attribute, SSAValue] = {}
+        self._constants: dict[object, SSAValue] = {}
 
     def add(self, op: IRDLOperation | Operation) -> Operation:
         assert self.anchor is not None
@@ -130,9 +131,18 @@ class HostBuilder:
         return op
 
     def constant(self, op: ConstantOp) -> SSAValue:
-        value = self._constants.get(op.value)
+        return self._once(op.value, lambda: op)
+
+    def element_type(self, type: Attribute) -> SSAValue:
+        return self._once(("element", type), lambda: hal.ElementTypeOp(type))
+
+    def encoding_type(self) -> SSAValue:
+        return self._once("encoding", hal.EncodingTypeOp)
+
+    def _once(self, key: object, make: Callable[[], Operation]) -> SSAValue:
+        value = self._constants.get(key)
         if value is None:
-            value = self._constants[op.value] = self.at_top(op).results[0]
+            value = self._constants[key] = self.at_top(make()).results[0]
         return value
 
     def index(self, value: int) -> SSAValue:
