@@ -12,6 +12,7 @@ pub mod file;
 pub mod memory;
 pub mod module;
 pub mod queue;
+pub mod runtime;
 pub mod semaphore;
 pub mod types;
 
