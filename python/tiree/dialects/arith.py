@@ -86,8 +86,9 @@ def accept_shaped_casts() -> None:
     The classes stay xDSL's own, so that passes may match them with `isinstance` whatever built the op.
     """
     from xdsl.dialects import arith
-    from xdsl.irdl import AnyAttr
+    from xdsl.irdl import AnyAttr, RangeOf
 
+    one_of_any_type = RangeOf(AnyAttr()).of_length(1)
     for cls in (
         arith.ExtSIOp,
         arith.ExtUIOp,
@@ -100,7 +101,7 @@ def accept_shaped_casts() -> None:
     ):
         definition = cls.get_irdl_definition()
         for _, value in (*definition.operands, *definition.results):
-            value.constr = AnyAttr()
+            value.constr = one_of_any_type
         cls.verify_ = _verify_cast
 
 
