@@ -1,1 +1,36 @@
-//! Placeholder.
+//! `tiree._native`: the runtime for Python. One small file per exposed class; nothing here computes.
+
+mod arguments;
+mod errors;
+mod foreign;
+mod hal;
+mod invoker;
+mod signature;
+mod vm;
+
+use pyo3::prelude::*;
+
+/// The native half of Tiree.
+#[pymodule]
+fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<vm::module::VmInstance>()?;
+    module.add_class::<vm::module::VmModule>()?;
+    module.add_class::<vm::function::VmFunction>()?;
+    module.add_class::<vm::context::VmContext>()?;
+    module.add_class::<vm::invocation::Invocation>()?;
+    module.add_class::<vm::list::VmVariantList>()?;
+    module.add_class::<vm::buffer::VmBuffer>()?;
+    module.add_class::<vm::refs::VmRef>()?;
+    module.add_class::<hal::allocator::HalAllocator>()?;
+    module.add_class::<hal::buffer::HalBuffer>()?;
+    module.add_class::<hal::buffer::MappedMemory>()?;
+    module.add_class::<hal::buffer_view::HalBufferView>()?;
+    module.add_class::<hal::device::HalDevice>()?;
+    module.add_class::<hal::fence::HalFence>()?;
+    module.add_class::<hal::semaphore::HalSemaphore>()?;
+    module.add_class::<invoker::Invoker>()?;
+    module.add_function(wrap_pyfunction!(invoker::set_array_class, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,209 @@
+//! Python values as arguments of compiled functions.
+//!
+//! The common case, a numpy array of the declared type and shape, is handled here without copying. Everything that needs
+//! conversion (scalars, lists, other layouts, bf16) goes through `tiree.runtime.coerce`, which also words refusals.
+
+use std::any::Any;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyBool, PyFloat, PyInt};
+use tiree_hal::allocator::Allocator;
+use tiree_hal::buffer::{Buffer, BufferParams};
+use tiree_hal::buffer_view::BufferView;
+use tiree_hal::types::{ElementType, NumericalType, encoding};
+use tiree_vm::Value;
+use tiree_vm::cconv::Kind;
+
+use crate::errors::IntoPython;
+use crate::foreign::ForeignBuffer;
+use crate::hal::buffer_view::HalBufferView;
+use crate::signature::{ArgType, Argument};
+use crate::vm::refs::VmRef;
+
+/// Where arguments live, and how they may be aligned.
+pub struct ImportPolicy {
+    /// For copies.
+    pub allocator: Arc<Allocator>,
+    /// Memory that is less aligned is copied. Kernels of Tiree assume 16 bytes, those of other makers 64.
+    pub alignment: usize,
+}
+
+static COERCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+/// Converts `object` to what argument number `index` (from 0) of `function` expects.
+pub fn to_value(
+    object: &Bound<'_, PyAny>,
+    argument: &Argument,
+    index: usize,
+    function: &str,
+    policy: &ImportPolicy,
+) -> PyResult<Value> {
+    match &argument.ty {
+        ArgType::Tensor { element, shape } => {
+            if let Some(value) = exact_tensor(object, *element, shape, policy)? {
+                return Ok(value);
+            }
+            let coerced = coerce(object, argument, index, function)?;
+            match exact_tensor(&coerced, *element, shape, policy)? {
+                Some(value) => Ok(value),
+                None => Err(unusable(object, argument, index, function)),
+            }
+        }
+        ArgType::Scalar(kind) => match exact_scalar(object, *kind) {
+            Some(value) => Ok(value),
+            None => {
+                let coerced = coerce(object, argument, index, function)?;
+                exact_scalar(&coerced, *kind).ok_or_else(|| unusable(object, argument, index, function))
+            }
+        },
+        ArgType::Ref => reference(object, policy)?
+            .map_or_else(|| Ok(view_of(&coerce(object, argument, index, function)?, policy)?.into_value()), Ok),
+    }
+}
+
+trait IntoValue {
+    fn into_value(self) -> Value;
+}
+
+impl IntoValue for Arc<BufferView> {
+    fn into_value(self) -> Value {
+        Value::from_object(self)
+    }
+}
+
+fn coerce<'py>(
+    object: &Bound<'py, PyAny>,
+    argument: &Argument,
+    index: usize,
+    function: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = object.py();
+    let coerce = COERCE
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.coerce")?.getattr("coerce")?.unbind()))?;
+    let (ty, shape) = match &argument.ty {
+        ArgType::Tensor { element, shape } => (element.to_string(), Some(shape.clone())),
+        ArgType::Scalar(kind) => (kind.name().to_owned(), None),
+        ArgType::Ref => (String::new(), None),
+    };
+    coerce.bind(py).call1((object, function, index + 1, &argument.name, ty, shape))
+}
+
+fn unusable(object: &Bound<'_, PyAny>, argument: &Argument, index: usize, function: &str) -> PyErr {
+    let given = object.get_type().qualname().map_or_else(|_| "object".to_owned(), |n| n.to_string());
+    pyo3::exceptions::PyTypeError::new_err(format!(
+        "{function}(): argument {} ({}) is a {given}; needs {}",
+        index + 1,
+        if argument.name.is_empty() { "unnamed" } else { &argument.name },
+        argument.ty.describe()
+    ))
+}
+
+/// A buffer view, device array or array that already has the declared type and shape.
+fn exact_tensor(
+    object: &Bound<'_, PyAny>,
+    element: ElementType,
+    shape: &[Option<u64>],
+    policy: &ImportPolicy,
+) -> PyResult<Option<Value>> {
+    if let Ok(view) = object.cast::<HalBufferView>() {
+        let view = &view.get().0;
+        let fits = same_layout(view.element_type(), element) && shape_fits(view.shape().iter().copied(), shape);
+        return Ok(fits.then(|| Value::from_object(view.clone())));
+    }
+    let Ok(memory) = ForeignBuffer::get(object, false) else { return Ok(None) };
+    let Some(given) = memory.element_type() else { return Ok(None) };
+    let dims = memory.shape().iter().map(|&d| d as u64);
+    if !same_layout(given, element) || !shape_fits(dims, shape) || !memory.is_contiguous() {
+        return Ok(None);
+    }
+    import(object.py(), memory, element, policy).map(|view| Some(Value::from_object(view)))
+}
+
+/// Signless, signed and unsigned integers of one width have the same bytes; a declared sign must match.
+fn same_layout(given: ElementType, declared: ElementType) -> bool {
+    if given == declared {
+        return true;
+    }
+    if given.bit_count() != declared.bit_count() || !given.is_integer() || !declared.is_integer() {
+        return false;
+    }
+    let signless = |e: ElementType| e.numerical_type() == Some(NumericalType::Integer);
+    signless(declared) || signless(given)
+}
+
+fn shape_fits(given: impl ExactSizeIterator<Item = u64>, declared: &[Option<u64>]) -> bool {
+    given.len() == declared.len() && given.zip(declared).all(|(g, d)| d.is_none_or(|d| d == g))
+}
+
+/// Wraps foreign memory as a buffer view: without a copy when it is aligned, else copied.
+fn import(
+    py: Python<'_>,
+    memory: ForeignBuffer,
+    element: ElementType,
+    policy: &ImportPolicy,
+) -> PyResult<Arc<BufferView>> {
+    let shape: Vec<u64> = memory.shape().iter().map(|&d| d as u64).collect();
+    let (data, length) = (memory.data(), memory.len());
+    let params = BufferParams::local(0, 0);
+    let aligned = (data as usize).is_multiple_of(policy.alignment);
+    let buffer = match NonNull::new(data) {
+        Some(pointer) if aligned && length > 0 => {
+            let owner: Arc<dyn Any + Send + Sync> = Arc::new(memory);
+            // SAFETY: the exporter keeps `length` bytes valid while the view that `owner` holds is not released.
+            unsafe { Buffer::from_foreign(pointer, length, params, owner) }
+        }
+        Some(pointer) if length > 0 => {
+            // SAFETY: as above; the bytes are read once, with the GIL held.
+            let bytes = unsafe { std::slice::from_raw_parts(pointer.as_ptr(), length) };
+            policy.allocator.allocate_copy(params.memory_type, params.usage, bytes).or_raise(py, "")?
+        }
+        _ => policy.allocator.allocate(params.memory_type, params.usage, 0).or_raise(py, "")?,
+    };
+    let view = BufferView::new(Arc::new(buffer), element, encoding::DENSE_ROW_MAJOR, &shape);
+    view.map(Arc::new).or_raise(py, "")
+}
+
+fn exact_scalar(object: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
+    match kind {
+        Kind::I32 | Kind::I64 if !object.is_instance_of::<PyInt>() || object.is_instance_of::<PyBool>() => None,
+        Kind::I32 => object.extract().ok().map(Value::I32),
+        Kind::I64 => object.extract().ok().map(Value::I64),
+        Kind::F32 | Kind::F64 if !object.is_instance_of::<PyFloat>() && !object.is_instance_of::<PyInt>() => None,
+        Kind::F32 => object.extract().ok().map(Value::F32),
+        Kind::F64 => object.extract().ok().map(Value::F64),
+        Kind::Ref => None,
+    }
+}
+
+/// Objects of the runtime, or None for anything else.
+fn reference(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Option<Value>> {
+    if object.is_none() {
+        return Ok(Some(Value::Ref(None)));
+    }
+    if let Some(value) = VmRef::value_of(object) {
+        return Ok(Some(value));
+    }
+    if ForeignBuffer::get(object, false).is_ok_and(|m| m.element_type().is_some() && m.is_contiguous()) {
+        return Ok(Some(view_of(object, policy)?.into_value()));
+    }
+    Ok(None)
+}
+
+/// An array of any type as a buffer view. Signed integers become signless ones, as the HAL knows them from MLIR.
+pub fn view_of(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
+    if let Ok(view) = object.cast::<HalBufferView>() {
+        return Ok(view.get().0.clone());
+    }
+    let memory = ForeignBuffer::get(object, false)?;
+    let element = memory.element_type().ok_or_else(|| {
+        pyo3::exceptions::PyTypeError::new_err("the array's element type or byte order has no device type")
+    })?;
+    let element = match element.numerical_type() {
+        Some(NumericalType::SignedInteger) => ElementType(0x1000_0000 | element.bit_count()),
+        _ => element,
+    };
+    import(object.py(), memory, element, policy)
+}

@@ -1,0 +1,137 @@
+//! `HalBuffer` and `MappedMemory`.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use pyo3::ffi;
+use pyo3::prelude::*;
+use tiree_hal::buffer::{Buffer, Mapping};
+use tiree_hal::types::access;
+
+use crate::errors::IntoPython;
+use crate::foreign::{self, Export};
+use crate::hal::buffer_view::HalBufferView;
+use crate::vm::refs::VmRef;
+
+/// A range of device memory.
+#[pyclass(frozen, module = "tiree._native")]
+pub struct HalBuffer(pub Arc<Buffer>);
+
+#[pymethods]
+impl HalBuffer {
+    /// Length in bytes.
+    fn byte_length(&self) -> usize {
+        self.0.byte_length()
+    }
+
+    /// Memory type bits (`MemoryType`).
+    fn memory_type(&self) -> u32 {
+        self.0.memory_type()
+    }
+
+    /// Usage bits (`BufferUsage`).
+    fn allowed_usage(&self) -> u32 {
+        self.0.allowed_usage()
+    }
+
+    /// Sets `length` bytes from `offset` to zero.
+    fn fill_zero(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<()> {
+        let (_, length) = self.0.resolve_range(offset, length).or_raise(py, "fill_zero")?;
+        self.0.write(offset, &vec![0; length]).or_raise(py, "fill_zero")
+    }
+
+    /// A view with a shape; `element_size` bytes each, of no particular type.
+    fn create_view(&self, py: Python<'_>, shape: &Bound<'_, PyAny>, element_size: u32) -> PyResult<HalBufferView> {
+        let dims: Vec<u64> = match shape.getattr("dims") {
+            Ok(dims) => dims.extract()?,
+            Err(_) => shape.extract()?,
+        };
+        let element = tiree_hal::types::ElementType(element_size * 8);
+        let encoding = tiree_hal::types::encoding::DENSE_ROW_MAJOR;
+        let view = tiree_hal::buffer_view::BufferView::new(self.0.clone(), element, encoding, &dims);
+        view.map(|v| HalBufferView(Arc::new(v))).or_raise(py, "create_view")
+    }
+
+    /// The contents as host memory.
+    fn map(&self, py: Python<'_>) -> PyResult<MappedMemory> {
+        MappedMemory::of(py, &self.0)
+    }
+
+    /// A counted reference for variant lists.
+    #[getter]
+    fn r#ref(&self) -> VmRef {
+        VmRef(Some(self.0.clone()))
+    }
+
+    fn __repr__(&self) -> String {
+        let b = &self.0;
+        format!(
+            "<HalBuffer {} bytes (at offset {} into {}), memory_type={:#x}, allowed_usage={:#x}>",
+            b.byte_length(),
+            b.byte_offset(),
+            b.allocation_size(),
+            b.memory_type(),
+            b.allowed_usage()
+        )
+    }
+}
+
+/// Host access to a buffer's bytes, through the buffer protocol.
+#[pyclass(frozen, module = "tiree._native")]
+pub struct MappedMemory {
+    mapping: Mapping,
+    readonly: bool,
+    dims: [u64; 1],
+}
+
+impl MappedMemory {
+    /// Maps all of `buffer`.
+    pub fn of(py: Python<'_>, buffer: &Buffer) -> PyResult<MappedMemory> {
+        let mapping = buffer.map().or_raise(py, "mapping the buffer")?;
+        let dims = [mapping.len() as u64];
+        Ok(MappedMemory { mapping, readonly: buffer.allowed_access() & access::WRITE == 0, dims })
+    }
+}
+
+#[pymethods]
+impl MappedMemory {
+    /// A numpy array over the memory.
+    fn asarray<'py>(
+        slf: Bound<'py, Self>,
+        shape: &Bound<'py, PyAny>,
+        dtype: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let numpy = slf.py().import("numpy")?;
+        let dtype = numpy.call_method1("dtype", (dtype,))?;
+        let count: usize = shape.try_iter()?.try_fold(1usize, |n, d| Ok::<_, PyErr>(n * d?.extract::<usize>()?))?;
+        let array = numpy.call_method1("frombuffer", (slf, dtype, count))?;
+        array.call_method1("reshape", (shape,))
+    }
+
+    fn __len__(&self) -> usize {
+        self.mapping.len()
+    }
+
+    /// # Safety
+    /// Called by CPython with a valid view.
+    unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        let this = slf.get();
+        let export = Export {
+            data: this.mapping.as_ptr().as_ptr(),
+            len: this.mapping.len(),
+            item_size: 1,
+            format: c"B",
+            shape: &this.dims,
+            readonly: this.readonly,
+        };
+        // SAFETY: the object holds the mapping.
+        unsafe { foreign::export(slf.as_any(), view, flags, &export) }
+    }
+
+    /// # Safety
+    /// Called by CPython with a view that `__getbuffer__` filled.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: as stated.
+        unsafe { foreign::release(view) }
+    }
+}

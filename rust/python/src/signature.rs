@@ -1,0 +1,181 @@
+//! What a function expects, read once from its calling convention and its `iree.abi.declaration`.
+
+use tiree_hal::types::ElementType;
+use tiree_vm::cconv::{CallingConvention, Item, Kind};
+
+/// The declared type of one argument.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ArgType {
+    /// `tensor<2x?xf32>`: `None` is a dynamic dimension.
+    Tensor { element: ElementType, shape: Vec<Option<u64>> },
+    /// A scalar register.
+    Scalar(Kind),
+    /// Some reference; nothing more is known.
+    Ref,
+}
+
+/// One argument.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// Name in the declaration without `%`; empty when there is no declaration.
+    pub name: String,
+    /// Type.
+    pub ty: ArgType,
+}
+
+/// All arguments of a function, without the fences of the asynchronous ABI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signature {
+    /// In order.
+    pub args: Vec<Argument>,
+    /// Whether two fences follow the arguments (`coarse-fences`).
+    pub coarse_fences: bool,
+}
+
+impl Signature {
+    /// Reads `declaration` (`sync func @add(%a: tensor<4xf32>) -> ...`); where it says nothing, or does not fit the
+    /// calling convention, the convention alone decides.
+    pub fn new(cconv: &CallingConvention, declaration: Option<&str>, coarse_fences: bool) -> Signature {
+        let mut kinds: Vec<Kind> = Vec::new();
+        for item in &cconv.args {
+            if let Item::Scalar(kind) = item {
+                kinds.push(*kind);
+            }
+        }
+        if coarse_fences && kinds.len() >= 2 {
+            kinds.truncate(kinds.len() - 2);
+        }
+        let declared = declaration.map(declared_arguments).unwrap_or_default();
+        let fits = declared.len() == kinds.len()
+            && declared.iter().zip(&kinds).all(|(d, k)| match d.ty {
+                ArgType::Tensor { .. } | ArgType::Ref => *k == Kind::Ref,
+                ArgType::Scalar(_) => *k != Kind::Ref,
+            });
+        let args = if fits {
+            let typed = |(d, k): (Argument, &Kind)| match d.ty {
+                ArgType::Scalar(_) => Argument { name: d.name, ty: ArgType::Scalar(*k) },
+                _ => d,
+            };
+            declared.into_iter().zip(&kinds).map(typed).collect()
+        } else {
+            let plain = |k: &Kind| match k {
+                Kind::Ref => ArgType::Ref,
+                scalar => ArgType::Scalar(*scalar),
+            };
+            kinds.iter().map(|k| Argument { name: String::new(), ty: plain(k) }).collect()
+        };
+        Signature { args, coarse_fences }
+    }
+
+    /// `a: f32[2x3], b: f32[2x3]`
+    pub fn describe(&self) -> String {
+        let one = |(i, a): (usize, &Argument)| {
+            let name = if a.name.is_empty() { format!("arg{i}") } else { a.name.clone() };
+            format!("{name}: {}", a.ty.describe())
+        };
+        self.args.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl ArgType {
+    /// `f32[2x3]`, `i32`, `ref`
+    pub fn describe(&self) -> String {
+        match self {
+            ArgType::Tensor { element, shape } => format!("{element}[{}]", dims_text(shape)),
+            ArgType::Scalar(kind) => kind.name().to_owned(),
+            ArgType::Ref => "buffer view".to_owned(),
+        }
+    }
+}
+
+/// `2x?x4`
+pub fn dims_text(shape: &[Option<u64>]) -> String {
+    let dim = |d: &Option<u64>| d.map_or_else(|| "?".to_owned(), |n| n.to_string());
+    shape.iter().map(dim).collect::<Vec<_>>().join("x")
+}
+
+fn declared_arguments(declaration: &str) -> Vec<Argument> {
+    let Some(open) = declaration.find('(') else { return Vec::new() };
+    let inside = &declaration[open + 1..];
+    let Some(close) = matching_end(inside) else { return Vec::new() };
+    split_top_level(&inside[..close])
+        .into_iter()
+        .map(|part| {
+            let (name, ty) = part.split_once(':').unwrap_or(("", part));
+            Argument { name: name.trim().trim_start_matches('%').to_owned(), ty: parse_type(ty.trim()) }
+        })
+        .collect()
+}
+
+/// Index of the parenthesis that closes the list `text` is inside of.
+fn matching_end(text: &str) -> Option<usize> {
+    let mut depth = 0i32;
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '<' | '{' | '[' => depth += 1,
+            ')' if depth == 0 => return Some(i),
+            // An arrow is not a bracket.
+            '>' if text[..i].ends_with('-') => {}
+            ')' | '>' | '}' | ']' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn split_top_level(text: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0i32, 0);
+    for (i, c) in text.char_indices() {
+        match c {
+            '(' | '<' | '{' | '[' => depth += 1,
+            '>' if text[..i].ends_with('-') => {}
+            ')' | '>' | '}' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(text[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    if !text[start..].trim().is_empty() {
+        parts.push(text[start..].trim());
+    }
+    parts
+}
+
+fn parse_type(text: &str) -> ArgType {
+    let text = text.split(" {").next().unwrap_or(text).trim();
+    match text {
+        "i64" | "index" => return ArgType::Scalar(Kind::I64),
+        "f32" => return ArgType::Scalar(Kind::F32),
+        "f64" => return ArgType::Scalar(Kind::F64),
+        _ => {}
+    }
+    if text.starts_with('i') && text[1..].bytes().all(|b| b.is_ascii_digit()) {
+        return ArgType::Scalar(Kind::I32);
+    }
+    parse_tensor(text).unwrap_or(ArgType::Ref)
+}
+
+fn parse_tensor(text: &str) -> Option<ArgType> {
+    let mut rest = text.strip_prefix("tensor<")?.strip_suffix('>')?;
+    let mut shape = Vec::new();
+    loop {
+        let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+        let dim = if rest.starts_with('?') { 1 } else { digits };
+        if dim == 0 || rest.as_bytes().get(dim) != Some(&b'x') {
+            break;
+        }
+        shape.push(rest[..dim].parse().ok());
+        rest = &rest[dim + 1..];
+    }
+    // An encoding may follow the element type.
+    let name = rest.split(',').next()?.trim();
+    let element = match name {
+        "index" => ElementType::INT_64,
+        "complex<f32>" => ElementType::COMPLEX_FLOAT_64,
+        "complex<f64>" => ElementType::COMPLEX_FLOAT_128,
+        other => ElementType::parse(other).ok()?,
+    };
+    Some(ArgType::Tensor { element, shape })
+}

@@ -1,0 +1,9 @@
+//! Modules, contexts and values for Python; a file a class.
+
+pub mod buffer;
+pub mod context;
+pub mod function;
+pub mod invocation;
+pub mod list;
+pub mod module;
+pub mod refs;
