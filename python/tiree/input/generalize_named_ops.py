@@ -1,13 +1,228 @@
-"""draft"""
+"""`tiree-linalg-generalize-named-ops`: structured and elementwise ops on tensors become `linalg.generic`."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.context import Context
+from xdsl.dialects import linalg
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, ModuleOp, TensorType
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
+
+from tiree.dialects.linalg_ext import NAMED
+from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsupported, identity, map_attr
+from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.structural import int_property, ints_property
+from tiree.input.named_ops import (
+    CONTRACTIONS,
+    CONVOLUTIONS,
+    Body,
+    elementwise_of,
+    maps_of_letters,
+    multiply_add,
+    pooling_of,
+)
+from tiree.support.errors import CompileError
+
+_KEPT = frozenset({"generic", "fill", "yield", "index"})
 
 
 @dataclass(frozen=True)
 class GeneralizeNamedOpsPass(ModulePass):
+    """In: `util.func`s on linalg, tensor, arith and math.
+
+    Out: the only structured ops are `linalg.generic` and `linalg.fill`; arith and math work on scalars only.
+    Raises `CompileError` for linalg ops without a meaning here.
+    """
+
     name = "tiree-linalg-generalize-named-ops"
 
-    def apply(self, ctx, op):
-        pass
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        report = Lowering()
+        for function in op.body.block.ops:
+            for region in function.regions:
+                _visit(region, report)
+        if report.diagnostics:
+            raise CompileError(report.report())
+
+
+def _visit(region: Region, report: Lowering) -> None:
+    for block in region.blocks:
+        for op in list(block.ops):
+            if op.name == "linalg.generic":
+                continue
+            try:
+                _generalize(op)
+            except Unsupported as reason:
+                report.unsupported(op, str(reason))
+                continue
+            for inner in op.regions:
+                _visit(inner, report)
+
+
+def _generalize(op: Operation) -> None:
+    dialect, _, suffix = op.name.partition(".")
+    emit = Lowering(location=op.location)
+    if dialect == "linalg" and suffix not in _KEPT:
+        results = _structured(emit, op, suffix)
+    elif dialect in ("arith", "math") and suffix != "constant" and isinstance(op.results[0].type, TensorType):
+        results = _on_tensors(emit, op)
+    elif op.name == "tensor.concat":
+        results = [_concatenate(emit, op)]
+    else:
+        return
+    block = op.parent
+    assert block is not None
+    new = [*emit.constants, *list(emit.block.ops)]
+    for inner in list(emit.block.ops):
+        inner.detach()
+    block.insert_ops_before(new, op)
+    for old, value in zip(op.results, results, strict=True):
+        old.replace_all_uses_with(value)
+    op.detach()
+    op.erase()
+
+
+def _operands(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
+    """Inputs and outputs."""
+    sizes = op.properties.get("operandSegmentSizes")
+    count = int(sizes.get_values()[0]) if isinstance(sizes, DenseArrayBase) else len(op.operands) - len(op.results)
+    if op.name in ("linalg.broadcast", "linalg.transpose"):
+        count = 1
+    inputs, outputs = list(op.operands[:count]), list(op.operands[count:])
+    if any(not isinstance(value.type, TensorType) for value in (*inputs, *outputs)):
+        raise Unsupported("on operands that are not tensors")
+    return inputs, outputs
+
+
+def _structured(emit: Lowering, op: Operation, suffix: str) -> Sequence[SSAValue]:
+    inputs, outputs = _operands(op)
+    if suffix in ("reduce", "map"):
+        return _with_region(emit, op, suffix, inputs, outputs)
+    if suffix in ("broadcast", "transpose"):
+        return _rearranged(emit, op, inputs[0], outputs[0])
+    unsigned = _is_unsigned(op)
+    body: Body | None
+    given = op.properties.get("indexing_maps")
+    if suffix in CONTRACTIONS or suffix == "contract":
+        body = multiply_add(unsigned)
+        if suffix == "contract" or isinstance(given, ArrayAttr):
+            return _from_maps(emit, inputs, outputs, _checked_maps(given), body)
+        maps, parallel, loops = maps_of_letters(CONTRACTIONS[suffix])
+    elif suffix in CONVOLUTIONS or (suffix.startswith("pooling_") and suffix in NAMED):
+        letters, body = (CONVOLUTIONS[suffix], multiply_add(False)) if suffix in CONVOLUTIONS else pooling_of(suffix)
+        ones = [1] * sum(letter.isupper() for letter in letters[0])
+        strides, dilations = ints_property(op, "strides", ones), ints_property(op, "dilations", ones)
+        maps, parallel, loops = maps_of_letters(letters, strides, dilations)
+    else:
+        body = elementwise_of(suffix)
+        if body is None:
+            raise Unsupported("")
+        rank = len(outputs[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+        maps, parallel, loops = [identity(rank)] * (len(inputs) + 1), rank, rank
+    return _generic(emit, inputs, outputs, maps, [PARALLEL] * parallel + [REDUCTION] * (loops - parallel), body)
+
+
+def _checked_maps(attr: object) -> list[AffineMapAttr]:
+    if not isinstance(attr, ArrayAttr) or not all(isinstance(map, AffineMapAttr) for map in attr.data):
+        raise Unsupported("without indexing_maps")
+    return list(attr.data)
+
+
+def _from_maps(
+    emit: Lowering, inputs: list[SSAValue], outputs: list[SSAValue], maps: list[AffineMapAttr], body: Body
+) -> Sequence[SSAValue]:
+    used = maps[-1].data.used_dims()
+    iterators = [PARALLEL if d in used else REDUCTION for d in range(maps[-1].data.num_dims)]
+    return _generic(emit, inputs, outputs, maps, iterators, body)
+
+
+def _generic(
+    emit: Lowering,
+    inputs: list[SSAValue],
+    outputs: list[SSAValue],
+    maps: Sequence[AffineMapAttr],
+    iterators: Sequence[linalg.IteratorTypeAttr],
+    body: Body,
+) -> Sequence[SSAValue]:
+    return emit.generic(inputs, outputs, maps, iterators, lambda s, args: [body(s, args)])
+
+
+def _is_unsigned(op: Operation) -> bool:
+    attr = op.properties.get("cast") or op.attributes.get("cast")
+    return attr is not None and "unsigned" in str(attr)
+
+
+def _rearranged(emit: Lowering, op: Operation, source: SSAValue, target: SSAValue) -> Sequence[SSAValue]:
+    rank = len(target.type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    if op.name == "linalg.broadcast":
+        added = ints_property(op, "dimensions")
+        map = map_attr(rank, tuple(d for d in range(rank) if d not in added))
+    else:
+        permutation = ints_property(op, "permutation")
+        map = map_attr(rank, tuple(permutation.index(d) for d in range(rank)))
+    return _generic(emit, [source], [target], [map, identity(rank)], [PARALLEL] * rank, lambda s, args: args[0])  # noqa: ARG005
+
+
+def _with_region(
+    emit: Lowering, op: Operation, suffix: str, inputs: list[SSAValue], outputs: list[SSAValue]
+) -> Sequence[SSAValue]:
+    """`linalg.reduce` and `linalg.map`, whose bodies the user wrote."""
+    region = op.regions[0]
+    block = region.blocks.first
+    assert block is not None
+    rank = len((inputs or outputs)[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    reduced = set(ints_property(op, "dimensions")) if suffix == "reduce" else set()
+    kept = tuple(d for d in range(rank) if d not in reduced)
+    if suffix == "map" and len(block.args) == len(inputs):
+        block.insert_arg(outputs[0].type.get_element_type(), len(inputs))  # pyright: ignore[reportAttributeAccessIssue]
+    region.detach_block(block)
+    new = linalg.GenericOp(
+        inputs,
+        outputs,
+        Region(block),
+        [identity(rank)] * len(inputs) + [map_attr(rank, kept)] * len(outputs),
+        [REDUCTION if d in reduced else PARALLEL for d in range(rank)],
+        [value.type for value in outputs],
+    )
+    emit.emit_op(new)
+    return new.results
+
+
+def _on_tensors(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
+    """An arith or math op on whole tensors: the op itself on the elements. Scalars among the operands are captured."""
+    types = [result.type for result in op.results]
+    shape = types[0].get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    if DYNAMIC_INDEX in shape:
+        raise Unsupported(f"with the dynamic shape {types[0]}")
+    tensors = list(dict.fromkeys(value for value in op.operands if isinstance(value.type, TensorType)))
+    rank = len(shape)
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        new = type(op).create(
+            operands=[args[tensors.index(value)] if value in tensors else value for value in op.operands],
+            result_types=[t.get_element_type() for t in types],  # pyright: ignore[reportAttributeAccessIssue]
+            properties=op.properties,
+            attributes=op.attributes,
+        )
+        return s.add(new).results
+
+    outputs = [emit.empty(t) for t in types]  # pyright: ignore[reportArgumentType]
+    count = len(tensors) + len(outputs)
+    return emit.generic(tensors, outputs, [identity(rank)] * count, [PARALLEL] * rank, body)
+
+
+def _concatenate(emit: Lowering, op: Operation) -> SSAValue:
+    type = op.results[0].type
+    assert isinstance(type, TensorType)
+    dim = int_property(op, "dim")
+    result = emit.empty(type)
+    offsets = [0] * len(type.get_shape())
+    for part in op.operands:
+        sizes = part.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        result = emit.insert(part, result, offsets, sizes)
+        offsets[dim] += sizes[dim]
+    return result

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
@@ -26,7 +27,8 @@ from xdsl.passes import ModulePass
 from tiree.dialects import util
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_attrs import BufferViewType, FenceType
-from tiree.dialects.hal_ops import BufferViewDimOp, FenceSignalOp, TensorBarrierOp, TensorExportOp, TensorImportOp
+from tiree.dialects.hal_ops import BufferViewDimOp, TensorBarrierOp, TensorExportOp, TensorImportOp
+from tiree.dialects.hal_queue import FenceSignalOp
 from tiree.input.locations import location_text
 from tiree.support.errors import CompileError, Diagnostic
 
@@ -166,7 +168,7 @@ class _Wrapper:
                     properties={"index": IntegerAttr(d, IndexType())},
                 )
                 for d, size in enumerate(tensor_type.get_shape())
-                if size == -1
+                if size == DYNAMIC_INDEX
             ]
             encoding = self.argument_attributes[index].data.get("iree.abi.encoding", tensor_type)
             fence = [self.wait] if self.wait is not None else []
@@ -231,7 +233,7 @@ def _result_dims(value: SSAValue, type: TensorType, new: list[Operation]) -> lis
     """The dynamic dimensions of a result; appends the operations that compute them."""
     dims: list[SSAValue] = []
     for d, size in enumerate(type.get_shape()):
-        if size == -1:
+        if size == DYNAMIC_INDEX:
             position = ConstantOp(IntegerAttr(d, IndexType()))
             op = tensor.DimOp.create(operands=[value, position.result], result_types=[IndexType()])
             new += [position, op]

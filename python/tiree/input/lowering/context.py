@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from xdsl.dialects import linalg, tensor
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
@@ -73,7 +74,7 @@ def tensor_type(value: SSAValue | Attribute) -> TensorType:
     type = value.type if isinstance(value, SSAValue) else value
     if not isinstance(type, TensorType):
         raise Unsupported(f"on {type}; a ranked tensor is needed")
-    if -1 in type.get_shape():
+    if DYNAMIC_INDEX in type.get_shape():
         raise Unsupported(f"with the dynamic shape {type}")
     if not isinstance(type.encoding, NoneAttr):
         raise Unsupported(f"with the tensor encoding of {type}")

@@ -43,10 +43,10 @@ def scalar_attribute(type: Attribute, value: int | float) -> IntegerAttr | Float
     """The constant `value` of a scalar type; integers wrap to the width (signed; `i1` is 0 or 1)."""
     if isinstance(type, IntegerType):
         width = type.width.data
-        value = int(value) & ((1 << width) - 1)
-        if width > 1 and value >> (width - 1):
-            value -= 1 << width
-        return IntegerAttr(value, IntegerType(width))
+        bits = int(value) & ((1 << width) - 1)
+        if width > 1 and bits >> (width - 1):
+            bits -= 1 << width
+        return IntegerAttr(bits, IntegerType(width))
     if isinstance(type, IndexType):
         return IntegerAttr(int(value), type)
     assert isinstance(type, AnyFloat), type
