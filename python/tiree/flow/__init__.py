@@ -25,10 +25,20 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
     from tiree.flow.canonicalize import Canonicalize
     from tiree.flow.cse import CSE
     from tiree.flow.fold_constants import FoldConstants
+    from tiree.flow.loops import ConvertWhileToFor, RotateWhile
     from tiree.flow.sink_scalars import SinkScalars
-    from tiree.flow.slices_to_generic import SlicesToGeneric
+    from tiree.flow.slices import ConvertPadsAndConcats
 
-    return [Canonicalize(), SlicesToGeneric(), SinkScalars(), FoldConstants(), Canonicalize(), CSE()]
+    return [
+        Canonicalize(),
+        ConvertWhileToFor(),
+        RotateWhile(),
+        ConvertPadsAndConcats(),
+        SinkScalars(),
+        FoldConstants(),
+        Canonicalize(),
+        CSE(),
+    ]
 
 
 def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tiree.dialects.arith import constant_of
+from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.dialects.dense import DenseAttr
 from tiree.flow.cse import remove_unused_ops, top_blocks
 from tiree.flow.simplify_generic import (
@@ -30,6 +30,7 @@ from tiree.flow.simplify_generic import (
     scalar_constant,
     uniform_scalar,
 )
+from tiree.flow.slices import kept_dims
 from tiree.flow.structured import (
     body_of,
     defining_op,
@@ -70,6 +71,8 @@ def _reshape(op: Operation) -> SSAValue | None:
         fill = make_fill(producer.operands[0], empty.results[0])
         insert_before(op, empty, fill)
         return fill.results[0]
+    if producer.name == "tensor.pad" and source.has_one_use() and op.name == "tensor.collapse_shape":
+        return _collapse_before_pad(op, producer)
     if producer.name == "tensor.extract_slice" and source.has_one_use() and _drops_unit_dims(source, type):
         slice = producer.clone()
         slice.results[0]._type = type
@@ -77,12 +80,43 @@ def _reshape(op: Operation) -> SSAValue | None:
         return slice.results[0]
     attr = constant_of(source)
     if isinstance(attr, DenseAttr):
-        from tiree.dialects.arith import ConstantOp
-
         constant = ConstantOp(DenseAttr(type, attr.data))
         insert_before(op, constant)
         return constant.result
     return None
+
+
+def _collapse_before_pad(op: Operation, pad: Operation) -> SSAValue | None:
+    """`collapse(pad(x))` as `pad(collapse(x))` when only unpadded dims of extent 1 disappear."""
+    shape = shape_of(pad.results[0])
+    groups = [[dim.value.data for dim in group.data] for group in op.properties["reassociation"].data]  # pyright: ignore
+    low, high = (list(_static(pad, name)) for name in ("static_low", "static_high"))
+    kept: list[int] = []
+    for group in groups:
+        real = [dim for dim in group if shape[dim] != 1 or low[dim] or high[dim]]
+        if len(real) > 1:
+            return None
+        kept.append(real[0] if real else group[0])
+    source = pad.operands[0]
+    if len(pad.operands) > 1 or any(low[d] or high[d] for d in range(len(shape)) if d not in kept):
+        return None
+    inner_shape = [shape_of(source)[dim] for dim in kept]
+    assert isinstance(source.type, TensorType)
+    inner = op.clone()
+    inner.operands[0] = source
+    inner.results[0]._type = TensorType(source.type.element_type, inner_shape)
+    insert_before(op, inner)
+    outer = pad.clone()
+    outer.operands[0] = inner.results[0]
+    outer.results[0]._type = op.results[0].type
+    block = outer.regions[0].block
+    for dim in reversed(range(len(shape))):
+        if dim not in kept:
+            block.erase_arg(block.args[dim])
+    outer.properties["static_low"] = DenseArrayBase.from_list(i64, [low[dim] for dim in kept])
+    outer.properties["static_high"] = DenseArrayBase.from_list(i64, [high[dim] for dim in kept])
+    insert_before(op, outer)
+    return outer.results[0]
 
 
 def _drops_unit_dims(source: SSAValue, type: TensorType) -> bool:
@@ -106,7 +140,15 @@ def _pad(op: Operation) -> SSAValue | None:
 
 
 def _insert_slice(op: Operation) -> SSAValue | None:
-    """An insertion that covers all of its destination."""
+    """An insertion that covers all of its destination; one of a reshape that only adds unit dims is rank-reduced."""
+    source = defining_op(op.operands[0])
+    if source is not None and source.name in RESHAPES:
+        inner = source.operands[0]
+        shape, inner_shape = shape_of(op.operands[0]), shape_of(inner)
+        if len(inner_shape) < len(shape) and [n for n in shape if n != 1] == [n for n in inner_shape if n != 1]:
+            sizes = [int(size) for size in _static(op, "static_sizes")]
+            if len(kept_dims(sizes, inner_shape)) == len(inner_shape):
+                op.operands[0] = inner
     return op.operands[0] if op.operands[0].type == op.results[0].type and segments(op)[2] == 0 else None
 
 
@@ -120,6 +162,11 @@ def _extract_slice(op: Operation) -> SSAValue | None:
         fill = make_fill(producer.operands[0], empty.results[0])
         insert_before(op, empty, fill)
         return fill.results[0]
+    attr = constant_of(op.operands[0])
+    if isinstance(attr, DenseAttr) and attr.is_splat and isinstance(type, TensorType):
+        constant = ConstantOp(DenseAttr(type, attr.data))
+        insert_before(op, constant)
+        return constant.result
     return None
 
 
@@ -134,7 +181,6 @@ def _fill(op: Operation) -> SSAValue | None:
 
 def _from_elements(op: Operation) -> SSAValue | None:
     """Of constants: a constant."""
-    from tiree.dialects.arith import ConstantOp
     from tiree.dialects.dense import encode_scalar
 
     type = op.results[0].type

@@ -22,8 +22,8 @@ from tiree.dialects.flow import (
     TensorUpdateOp,
 )
 from tiree.flow.materialize_slices import as_copy_command, index_constants
-from tiree.flow.slices_to_generic import is_contiguous, is_static_box
-from tiree.flow.structured import function_blocks, insert_before, replace_op, segments, shape_of
+from tiree.flow.slices import is_one_copy
+from tiree.flow.structured import function_blocks, insert_before, replace_op, shape_of
 from tiree.support.errors import CompileError, Diagnostic
 
 Converter = Callable[[Operation], SSAValue | None]
@@ -59,15 +59,14 @@ def _empty(op: Operation) -> SSAValue | None:
 
 
 def _extract_slice(op: Operation) -> SSAValue | None:
-    sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
-    return as_copy_command(op) if is_static_box(op) and is_contiguous(sizes, shape_of(op.operands[0])) else None
+    return as_copy_command(op) if is_one_copy(op, shape_of(op.operands[0])) else None
 
 
 def _insert_slice(op: Operation) -> SSAValue | None:
     source, dest = op.operands[0], op.operands[1]
     sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
     offsets = [int(value) for value in op.properties["static_offsets"].get_values()]  # pyright: ignore
-    if segments(op)[2:] != (0, 0, 0) or not is_contiguous(sizes, shape_of(dest)):
+    if not is_one_copy(op, shape_of(dest)):
         return None
     assert isinstance(source.type, TensorType)
     if list(shape_of(source)) != sizes:

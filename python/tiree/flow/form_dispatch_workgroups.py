@@ -2,7 +2,8 @@
 
 In: host blocks of structured ops (fused, reshapes sunk). Out: no structured op is left on the host. Operands of a
 dispatch are the tensors and host scalars that its members read; constants of one value, fills and empty tensors are
-copied inside; every result that something outside reads is stored. The ops of a block are put in an order that respects
+copied inside; boxes cut from tensors are loaded as such, and insertions write into a tied operand; every result that
+something outside reads is stored. The ops of a block are put in an order that respects
 the new dependencies and otherwise keeps theirs.
 """
 
@@ -18,7 +19,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import constant_of
 from tiree.dialects.dense import DenseAttr
-from tiree.dialects.flow import DispatchWorkgroupsOp, ReturnOp
+from tiree.dialects.flow import DispatchWorkgroupsOp, ReturnOp, tied_operands_of
 from tiree.dialects.iree_tensor_ext import (
     DispatchTensorLoadOp,
     DispatchTensorStoreOp,
@@ -32,8 +33,9 @@ from tiree.flow.form_groups import CLONED, Grouping, group_block
 from tiree.flow.fuse_in_group import fuse_members
 from tiree.flow.groups import Group
 from tiree.flow.simplify_generic import scalar_constant
-from tiree.flow.slices_to_generic import is_static_box
-from tiree.flow.structured import captured_values, function_blocks, make_empty, make_fill, require_static
+from tiree.flow.sink_scalars import reads_tensor
+from tiree.flow.slices import has_static_strides
+from tiree.flow.structured import captured_values, erase_op, function_blocks, make_empty, make_fill, require_static
 
 
 def count_region() -> Region:
@@ -42,14 +44,20 @@ def count_region() -> Region:
     return Region(Block([count, ReturnOp([count.x, count.y, count.z])]))
 
 
+def box_of(op: Operation) -> dict[str, Attribute]:
+    """The static offsets, sizes and strides of a slice op."""
+    return {name: op.properties[name] for name in ("static_offsets", "static_sizes", "static_strides")}
+
+
 class _Body:
     """Builds the body of one dispatch: maps outside values to inside ones, cloning or adding operands."""
 
     def __init__(self) -> None:
         self.block = Block()
         self.inside: dict[SSAValue, SSAValue] = {}
-        self.arguments: dict[SSAValue, BlockArgument] = {}
-        """Operands of the dispatch and what they are inside."""
+        self.arguments: list[SSAValue] = []
+        """Operands of the dispatch, one a block argument."""
+        self._read: dict[SSAValue, BlockArgument] = {}
         self._last_prologue: Operation | None = None
 
     def _prologue(self, op: Operation) -> None:
@@ -81,34 +89,54 @@ class _Body:
                 copy = op.clone({value: self.value(value) for value in op.operands})
                 self._prologue(copy)
                 return copy.results[outside.index]  # pyright: ignore[reportAttributeAccessIssue]
-        if op is not None and op.name == "tensor.extract_slice" and is_static_box(op):
+        if op is not None and op.name == "tensor.extract_slice" and has_static_strides(op):
             return self._load_box(op)
         if not isinstance(outside.type, TensorType):
-            return self._argument(outside, outside.type)
+            if op is not None and reads_tensor(outside):
+                copy = op.clone({value: self.value(value) for value in op.operands})
+                self._prologue(copy)
+                return copy.results[outside.index]  # pyright: ignore[reportAttributeAccessIssue]
+            return self.read_argument(outside, outside.type)
         load = DispatchTensorLoadOp.whole(self._tensor_argument(outside))
         self._prologue(load)
         return load.result
 
-    def _argument(self, outside: SSAValue, type: Attribute) -> BlockArgument:
-        if outside not in self.arguments:
-            self.arguments[outside] = self.block.insert_arg(type, len(self.block.args))
-        return self.arguments[outside]
+    def add_argument(self, outside: SSAValue, type: Attribute) -> BlockArgument:
+        """A new operand of the dispatch."""
+        self.arguments.append(outside)
+        return self.block.insert_arg(type, len(self.block.args))
+
+    def read_argument(self, outside: SSAValue, type: Attribute) -> BlockArgument:
+        if outside not in self._read:
+            self._read[outside] = self.add_argument(outside, type)
+        return self._read[outside]
 
     def _tensor_argument(self, outside: SSAValue) -> BlockArgument:
-        return self._argument(outside, DispatchTensorType.of(TensorAccess.READ_ONLY, outside.type))
+        return self.read_argument(outside, DispatchTensorType.of(TensorAccess.READ_ONLY, outside.type))
 
     def _load_box(self, op: Operation) -> SSAValue:
         """A slice is loaded as such from the tensor it is cut from."""
+        source = self._tensor_argument(op.operands[0])
+        offsets = [self.value(value) for value in op.operands[1:]]
         load = DispatchTensorLoadOp.create(
-            operands=[self._tensor_argument(op.operands[0])],
+            operands=[source, *offsets],
             result_types=[op.results[0].type],
-            properties={
-                "operandSegmentSizes": segment_sizes(1, 0, 0, 0, 0),
-                **{name: op.properties[name] for name in ("static_offsets", "static_sizes", "static_strides")},
-            },
+            properties={"operandSegmentSizes": segment_sizes(1, 0, len(offsets), 0, 0), **box_of(op)},
         )
         self._prologue(load)
         return load.result
+
+    def store_in_place(self, op: Operation) -> tuple[DispatchTensorStoreOp, int]:
+        """The store that does an insertion, and the number of the operand it writes into. Nothing is added yet."""
+        dest = op.operands[1]
+        value = self.value(op.operands[0])
+        offsets = [self.value(offset) for offset in op.operands[2:]]
+        target = self.add_argument(dest, DispatchTensorType.of(TensorAccess.READ_WRITE, dest.type))
+        store = DispatchTensorStoreOp.create(
+            operands=[value, target, *offsets],
+            properties={"operandSegmentSizes": segment_sizes(1, 1, 0, len(offsets), 0, 0), **box_of(op)},
+        )
+        return store, target.index
 
     def _splat(self, attr: DenseAttr) -> SSAValue | None:
         empty = make_empty(attr.type)
@@ -137,11 +165,11 @@ class _Body:
 
 def escaping_results(group: Group) -> list[SSAValue]:
     """Results of members that ops outside the group read, in program order."""
-    members = set(group.members)
+    inside = {*group.members, *group.stores}
     found = []
     for member in group.members:
         for result in member.results:
-            if any(_host_user(use.operation, member.parent) not in members for use in result.uses):
+            if any(_host_user(use.operation, member.parent) not in inside for use in result.uses):
                 found.append(result)
     return found
 
@@ -158,10 +186,12 @@ def _host_user(op: Operation, block: Block | None) -> Operation:
 def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
     """Moves the members into a new dispatch in the place of the first and redirects the users of their results."""
     results = escaping_results(group)
-    anchor = group.members[0]
-    while anchor in group.members:
+    inside = {*group.members, *group.stores}
+    anchor = (group.members or group.stores)[0]
+    while anchor in inside:
         assert anchor.next_op is not None
         anchor = anchor.next_op
+    location = (group.members or group.stores)[-1].location
     body = _Body()
     for member in group.members:
         for value in [*member.operands, *member.results]:
@@ -171,21 +201,24 @@ def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
         body.block.add_op(member)
         for result in member.results:
             body.inside[result] = result
-    # Uses by members keep their values; the others read the dispatch.
-    count = count_region()
+    in_place = [body.store_in_place(op) for op in group.stores]
     stores: list[DispatchTensorStoreOp] = []
     for result in results:
         argument = body.block.insert_arg(
             DispatchTensorType.of(TensorAccess.WRITE_ONLY, result.type), len(body.block.args)
         )
         stores.append(DispatchTensorStoreOp.whole(result, argument))
-    body.block.add_ops([*stores, ReturnOp()])
+    body.block.add_ops([*stores, *(store for store, _ in in_place), ReturnOp()])
+    made = [*results, *(op.results[0] for op in group.stores)]
     dispatch = DispatchWorkgroupsOp.of(
-        list(body.arguments), [result.type for result in results], Region(body.block), count
+        body.arguments, [result.type for result in made], Region(body.block), count_region()
     )
-    dispatch.location = group.members[-1].location
-    for result, replacement in zip(results, dispatch.results, strict=True):
+    dispatch.location = location
+    dispatch.properties["tied_operands"] = tied_operands_of([-1] * len(results) + [index for _, index in in_place])
+    for result, replacement in zip(made, dispatch.results, strict=True):
         result.replace_uses_with_if(replacement, lambda use: not _is_within(use.operation, body.block))
+    for op in group.stores:
+        erase_op(op)
     assert anchor.parent is not None
     anchor.parent.insert_op_before(dispatch, anchor)
     return dispatch

@@ -9,7 +9,8 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tiree.flow.groups import Fit, Group, add_member, fit_beside, fit_into, start_group
-from tiree.flow.slices_to_generic import feeds_window
+from tiree.flow.materialize_slices import is_store, root_of
+from tiree.flow.slices import feeds_window
 from tiree.flow.structured import captured_values, input_count
 
 CLONED = frozenset(("tensor.empty", "linalg.fill", "arith.constant"))
@@ -86,9 +87,10 @@ class Grouping:
         """Groups whose values `op` reads: matrix groups first, later ones before earlier ones."""
         found: dict[Group, None] = {}
         for value in op.operands[: input_count(op)]:
-            if isinstance(value, OpResult) and value.op in self.owner:
-                found[self.owner[value.op]] = None
-        order = {"matrix": 0, "row": 1, "elementwise": 2}
+            if isinstance(value, OpResult) and (group := self.owner.get(value.op)) is not None:
+                if value in group.values:
+                    found[group] = None
+        order = {"matrix": 0, "row": 1, "elementwise": 2, "store": 3}
         return sorted(found, key=lambda group: (order[group.kind], -group.index))
 
     def place(self, op: Operation) -> None:
@@ -107,6 +109,25 @@ class Grouping:
                 self.join(group, op, fit)
                 return
         self.start(op)
+
+    def place_store(self, op: Operation) -> None:
+        """An insertion is done in place by the dispatch that makes its source, or by one of its own."""
+        source, dest = op.operands[0], op.operands[1]
+        group = self.owner.get(source.op) if isinstance(source, OpResult) else None
+        dest_group = self.owner.get(dest.op) if isinstance(dest, OpResult) else None
+        if (
+            group is None
+            or source not in group.values
+            or group is dest_group
+            or any(root_of(value) is root_of(dest) for member in group.members for value in self.operands(member))
+            or not self.may_join(group, op)
+        ):
+            group = Group(len(self.groups), "store", [])
+            self.groups.append(group)
+        needed = self.needed(op) & ~(1 << group.index)
+        group.stores.append(op)
+        self.owner[op] = group
+        self._add_ancestors(group, needed)
 
     def take_pads(self) -> None:
         """Pads that only a windowed member reads move into its group."""
@@ -128,6 +149,8 @@ def group_block(block: Block) -> Grouping:
     for op in block.ops:
         if op.name == "linalg.generic":
             grouping.place(op)
+        elif is_store(op):
+            grouping.place_store(op)
         elif op.name not in CLONED:
             grouping.leave_outside(op)
     grouping.take_pads()

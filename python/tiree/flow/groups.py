@@ -10,7 +10,8 @@ Kinds:
 * `matrix`: a contraction, convolution or windowed reduction; only elementwise ops over all of its parallel loops join;
 * `elementwise`: ops over one common space; becomes `row` when a reduction over trailing loops of it joins;
 * `row`: a reduction over rows that lie together in memory; anything that treats each row on its own joins (softmax,
-  layer norm). A row must fit in the stack memory a workgroup may use.
+  layer norm). A row must fit in the stack memory a workgroup may use;
+* `store`: nothing but an insertion into a tensor, in place.
 """
 
 from __future__ import annotations
@@ -54,6 +55,8 @@ class Group:
     extents: list[int]
     """Trip counts of the group dims."""
     members: list[Operation] = field(default_factory=list)
+    stores: list[Operation] = field(default_factory=list)
+    """Insertions done in place at the end: their source is made here or read, their destination is an operand."""
     values: dict[SSAValue, tuple[int | None, ...]] = field(default_factory=dict)
     """Values made in the group and the group dim of each of their dims."""
     ancestors: int = 0

@@ -1,8 +1,7 @@
 """`tiree-dispatch-creation-materialize-slices`: slices that something other than a dispatch reads become values.
 
-In: static boxes as `tensor.extract_slice`. Out: those read by structured ops stay (the dispatch loads the box from the
-whole tensor); for all other readers a contiguous box is a `flow.tensor.slice` (a copy, or a view) and any other an
-identity generic.
+In: `tensor.extract_slice`. Out: those read by structured ops stay (the dispatch loads the box from the whole tensor); for
+all other readers a static contiguous box is a `flow.tensor.slice` (a copy, or a view) and any other an identity generic.
 """
 
 from __future__ import annotations
@@ -17,8 +16,9 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.flow import TensorReshapeOp, TensorSliceOp
-from tiree.flow.slices_to_generic import is_contiguous, is_static_box
+from tiree.flow.slices import has_static_strides, is_one_copy
 from tiree.flow.structured import (
+    defining_op,
     function_blocks,
     insert_before,
     make_empty,
@@ -28,10 +28,28 @@ from tiree.flow.structured import (
 )
 
 
+def root_of(value: SSAValue) -> SSAValue:
+    """The tensor that `value` is a slice or another shape of."""
+    while (op := defining_op(value)) is not None and op.name in _VIEWS:
+        value = op.operands[0]
+    return value
+
+
+_VIEWS = ("tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape", "flow.tensor.reshape")
+
+
 def read_by_dispatch(user: Operation) -> bool:
-    """Whether `user` is a structured op, or an op in the body of one."""
+    """Whether `user` is a structured op, an op in the body of one, or a store that a dispatch does (into a tensor other
+    than the one it reads: in place, the two could overlap)."""
     parent = user.parent_op()
+    if is_store(user):
+        return root_of(user.operands[0]) is not root_of(user.operands[1])
     return user.name == "linalg.generic" or (parent is not None and parent.name == "linalg.generic")
+
+
+def is_store(op: Operation) -> bool:
+    """Whether `op` is an insertion that a dispatch does in place, rather than one copy."""
+    return op.name == "tensor.insert_slice" and not is_one_copy(op, shape_of(op.operands[1]))
 
 
 def index_constants(values: list[int], anchor: Operation) -> list[SSAValue]:
@@ -73,10 +91,9 @@ def as_copy_op(value: SSAValue, anchor: Operation) -> SSAValue:
 
 def materialize(op: Operation) -> None:
     result = op.results[0]
-    if all(read_by_dispatch(use.operation) for use in result.uses) or not is_static_box(op):
+    if all(read_by_dispatch(use.operation) for use in result.uses) or not has_static_strides(op):
         return
-    sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
-    if is_contiguous(sizes, shape_of(op.operands[0])):
+    if is_one_copy(op, shape_of(op.operands[0])):
         value = as_copy_command(op)
     else:
         assert op.next_op is not None

@@ -41,6 +41,8 @@ def uniform_scalar(value: SSAValue) -> SSAValue | DenseAttr | None:
         return None
     if op.name in ("linalg.fill", "flow.tensor.splat", "tensor.splat"):
         return op.operands[0]
+    if op.name == "tensor.from_elements" and len(op.operands) == 1:
+        return op.operands[0]
     attr = constant_of(value)
     if isinstance(attr, DenseAttr) and (attr.is_splat or element_count(value) == 1):
         return attr

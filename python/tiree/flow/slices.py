@@ -1,9 +1,8 @@
-"""`tiree-flow-slices-to-generic`: slices, pads and insertions that are not one contiguous copy become generics.
+"""`tiree-flow-convert-pads-and-concats`: pads become generics, concatenations chains of insertions.
 
-In: tensor.extract_slice, insert_slice, concat and pad. Out: strided slices are generics with strided maps (they fuse into
-what reads them); dynamic ones and insertions are generics that compute the element to read. Left alone: static boxes of
-unit stride (dispatches load them), contiguous static insertions (one copy), and pads whose only reader is a windowed op
-(they join its dispatch).
+In: tensor.concat and pad. Out: `tensor.insert_slice`, and generics that select between the source and the pad value. A
+pad whose only reader is a windowed op stays: it joins that op's dispatch. Slices and insertions need no change: dispatches
+load and store boxes of tensors.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.tensor import ExtractOp, InsertSliceOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineMap
+from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
-from tiree.flow.affine import build, is_projected_permutation
+from tiree.flow.affine import is_projected_permutation
 from tiree.flow.index_math import IndexBuilder
 from tiree.flow.structured import (
     function_blocks,
@@ -74,18 +73,19 @@ def is_contiguous(sizes: list[int], shape: tuple[int, ...]) -> bool:
     return all(size == 1 for size in sizes[: max(dim, 0)])
 
 
-def is_static_box(op: Operation) -> bool:
-    """Whether an extract_slice has static offsets and sizes and unit strides."""
-    return len(op.operands) == 1 and set(op.properties["static_strides"].get_values()) <= {1}  # pyright: ignore
+def has_static_strides(op: Operation) -> bool:
+    """Whether a slice has static sizes and strides (its offsets may be dynamic): a dispatch can load or store it."""
+    names = ("static_sizes", "static_strides")
+    return all(DYNAMIC_INDEX not in op.properties[name].get_values() for name in names)  # pyright: ignore
 
 
-def slice_map(offsets: list[int], strides: list[int], kept: list[int]) -> AffineMap:
-    """The map of a static slice read in the space of its result."""
-    place = {dim: position for position, dim in enumerate(kept)}
-    exprs = []
-    for dim, (offset, stride) in enumerate(zip(offsets, strides, strict=True)):
-        exprs.append(build((offset, ((place[dim], stride),))) if dim in place else AffineConstantExpr(offset))
-    return AffineMap(len(kept), 0, tuple(exprs))
+def is_one_copy(op: Operation, full_shape: tuple[int, ...]) -> bool:
+    """Whether a slice of a tensor of `full_shape` has static offsets and is one run of memory."""
+    offsets, sizes, strides = (
+        [int(value) for value in op.properties[name].get_values()]  # pyright: ignore
+        for name in ("static_offsets", "static_sizes", "static_strides")
+    )
+    return DYNAMIC_INDEX not in offsets and set(strides) <= {1} and is_contiguous(sizes, full_shape)
 
 
 def _elementwise(op: Operation, inputs: list[SSAValue], maps: list[AffineMap], body: Block) -> None:
@@ -101,73 +101,6 @@ def _elementwise(op: Operation, inputs: list[SSAValue], maps: list[AffineMap], b
     replace_op(op, generic.results)
 
 
-def convert_extract_slice(op: Operation) -> None:
-    """Strided: a generic that reads through the slice's map; dynamic offsets: one that computes each position. A box
-    of static offsets and unit strides stays: dispatches load it as it is."""
-    source, result = op.operands[0], op.results[0]
-    require_static(source, op)
-    require_static(result, op)
-    offsets = mixed_operands(op, "static_offsets", 1)
-    sizes = [size for size in mixed_operands(op, "static_sizes", 2) if isinstance(size, int)]
-    strides = mixed_operands(op, "static_strides", 3)
-    static = [value for value in [*offsets, *strides] if isinstance(value, int)]
-    if len(static) == 2 * len(sizes) and set(static[len(sizes) :]) <= {1}:
-        return
-    kept = kept_dims(sizes, shape_of(result))
-    element = result.type.element_type  # pyright: ignore
-    # A bare dim must run over all of the operand dim that it indexes.
-    bare = [size != full for size, full, stride in zip(sizes, shape_of(source), strides, strict=True) if stride == 1]
-    if len(static) == 2 * len(sizes) and not any(bare):
-        body = Block(arg_types=[element, element])
-        body.add_op(make_yield([body.args[0]]))
-        map = slice_map(static[: len(sizes)], static[len(sizes) :], kept)
-        _elementwise(op, [source], [map], body)
-        return
-    body = Block(arg_types=[element])
-    index = IndexBuilder(body)
-    place = {dim: position for position, dim in enumerate(kept)}
-    positions = []
-    for dim, (offset, stride) in enumerate(zip(offsets, strides, strict=True)):
-        step = index.mul(index.loop(place[dim]), index.value(stride)) if dim in place else index.constant(0)
-        positions.append(index.add(step, index.value(offset)))
-    read = ExtractOp.create(operands=[source, *positions], result_types=[element])
-    body.add_ops([read, make_yield([read.results[0]])])
-    _elementwise(op, [], [], body)
-
-
-def convert_insert_slice(op: Operation) -> None:
-    """`inside the box ? source[position - offset] : destination`, unless it is one contiguous copy."""
-    source, dest = op.operands[0], op.operands[1]
-    require_static(source, op)
-    require_static(dest, op)
-    offsets = mixed_operands(op, "static_offsets", 2)
-    sizes = [size for size in mixed_operands(op, "static_sizes", 3) if isinstance(size, int)]
-    strides = mixed_operands(op, "static_strides", 4)
-    unit = all(stride == 1 for stride in strides)
-    if unit and all(isinstance(offset, int) for offset in offsets) and is_contiguous(sizes, shape_of(dest)):
-        return
-    undefined = isinstance(dest.owner, Operation) and dest.owner.name in ("tensor.empty", "flow.tensor.empty")
-    element = dest.type.element_type  # pyright: ignore
-    body = Block(arg_types=[element] if undefined else [element, element])
-    index = IndexBuilder(body)
-    kept = set(kept_dims(sizes, shape_of(source)))
-    inside: SSAValue | None = None
-    positions: list[SSAValue] = []
-    for dim, size in enumerate(sizes):
-        position, test = index.window(dim, shape_of(dest)[dim], offsets[dim], size, strides[dim])
-        if dim in kept:
-            positions.append(position)
-        inside = index.both(inside, test)
-    read = ExtractOp.create(operands=[source, *positions], result_types=[element])
-    body.add_op(read)
-    value = read.results[0]
-    if not undefined and inside is not None:
-        value = index.select(inside, value, body.args[0])
-    body.add_op(make_yield([value]))
-    rank = len(sizes)
-    _elementwise(op, [] if undefined else [dest], [] if undefined else [AffineMap.identity(rank)], body)
-
-
 def convert_concat(op: Operation) -> None:
     """A chain of insertions into an empty tensor."""
     from xdsl.dialects.builtin import DenseArrayBase, i64
@@ -180,7 +113,6 @@ def convert_concat(op: Operation) -> None:
     insert_before(op, value.owner)  # pyright: ignore
     offset = 0
     rank = len(shape_of(op.results[0]))
-    inserts = []
     for piece in op.operands:
         require_static(piece, op)
         offsets = [0] * rank
@@ -198,11 +130,8 @@ def convert_concat(op: Operation) -> None:
         )
         set_segments(insert, 1, 1, 0, 0, 0)
         insert_before(op, insert)
-        inserts.append(insert)
         value = insert.results[0]
     replace_op(op, [value])
-    for insert in inserts:
-        convert_insert_slice(insert)
 
 
 def feeds_window(op: Operation) -> bool:
@@ -250,18 +179,16 @@ def convert_pad(op: Operation) -> None:
 
 
 CONVERTERS = {
-    "tensor.extract_slice": convert_extract_slice,
-    "tensor.insert_slice": convert_insert_slice,
     "tensor.concat": convert_concat,
     "tensor.pad": convert_pad,
 }
 
 
 @dataclass(frozen=True)
-class SlicesToGeneric(ModulePass):
+class ConvertPadsAndConcats(ModulePass):
     """Data movement as structured ops."""
 
-    name = "tiree-flow-slices-to-generic"
+    name = "tiree-flow-convert-pads-and-concats"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for block in function_blocks(op):
