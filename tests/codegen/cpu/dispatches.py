@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tiree.codegen.common.analyze import analyze
 from tiree.codegen.cpu.lower_to_kernels import lower_dispatch, replace_body
+from tiree.codegen.llvm.executable import ExportCounts
 from tiree.dialects import print_module, read_module
 
 DTYPES = {
@@ -112,11 +113,12 @@ class Dispatch:
         self, *arrays: np.ndarray, strategy: str | None = None, cpu: str = "host", features: str = ""
     ) -> list[np.ndarray]:
         """Lowers, compiles, runs in this process; returns the outputs."""
-        executable = build(self.lower(strategy, cpu, features), cpu, features)
+        counts = ExportCounts(0, len(self.inputs) + len(self.outputs))
+        executable = build(self.lower(strategy, cpu, features), cpu, features, exports={"kernel": counts})
         outputs = []
         for type in self.outputs:
             shape, element = split_type(type)
-            outputs.append(np.full(shape, 77, DTYPES[element]) if element != "i1" else np.ones(shape, np.int8) * 77)
+            outputs.append(np.full(shape, 77, np.int8 if element == "i1" else DTYPES[element]))
         stored = [np.ascontiguousarray(a) for a in arrays]
         Image(executable.image).run("kernel", [*stored, *outputs], self.workgroups, ())
         for array, original in zip(stored, arrays, strict=True):
@@ -140,21 +142,19 @@ def generic(
     body: str,
 ) -> str:
     """A `linalg.generic`; `iterators` is `p` or `r` per loop, the body sees `%a0...` and `%o0...` and defines `%y0...`."""
-    kinds = ", ".join('"parallel"' if i == "p" else '"reduction"' for i in iterators)
-    in_args = [f"%a{n}: {split_type(t)[1]}" for n, (_, t) in enumerate(ins)]
-    out_args = [f"%o{n}: {split_type(t)[1]}" for n, (_, t) in enumerate(outs)]
-    ins_text = ""
-    if ins:
-        ins_text = f"ins({', '.join(v for v, _ in ins)} : {', '.join(f'tensor<{t}>' for _, t in ins)}) "
-    outs_text = f"outs({', '.join(v for v, _ in outs)} : {', '.join(f'tensor<{t}>' for _, t in outs)})"
+    kinds = ", ".join(f"#linalg.iterator_type<{'parallel' if i == 'p' else 'reduction'}>" for i in iterators)
+    args = [f"%a{n}: {split_type(t)[1]}" for n, (_, t) in enumerate(ins)]
+    args += [f"%o{n}: {split_type(t)[1]}" for n, (_, t) in enumerate(outs)]
     elements = ", ".join(split_type(t)[1] for _, t in outs)
     yields = ", ".join(f"%y{n}" for n in range(len(outs)))
-    types = [f"tensor<{t}>" for _, t in outs]
-    result = types[0] if len(types) == 1 else f"({', '.join(types)})"
+    operands = ", ".join(v for v, _ in [*ins, *outs])
+    types = ", ".join(f"tensor<{t}>" for _, t in [*ins, *outs])
+    results = ", ".join(f"tensor<{t}>" for _, t in outs)
     lhs = f"{name}:{len(outs)}" if len(outs) > 1 else name
     return (
-        f"{lhs} = linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}]}} {ins_text}{outs_text} {{\n"
-        f"^bb0({', '.join(in_args + out_args)}):\n{body}\nlinalg.yield {yields} : {elements}\n}} -> {result}"
+        f'{lhs} = "linalg.generic"({operands}) <{{indexing_maps = [{", ".join(maps)}], iterator_types = [{kinds}], '
+        f"operandSegmentSizes = array<i32: {len(ins)}, {len(outs)}>}}> ({{\n"
+        f"^bb0({', '.join(args)}):\n{body}\nlinalg.yield {yields} : {elements}\n}}) : ({types}) -> ({results})\n"
     )
 
 
