@@ -115,6 +115,8 @@ class StructAttr(Data[Any]):
     """`#stablehlo.keyword<field = value, ...>` over the dataclass `STRUCT`."""
 
     STRUCT: ClassVar[type[Any]]
+    COMPLETE: ClassVar[bool] = False
+    """Whether MLIR's text always has every field."""
 
     @classmethod
     def of(cls, **values: Any) -> Self:
@@ -143,7 +145,9 @@ class StructAttr(Data[Any]):
         parts = [
             f"{field.name} = {_print_value(value)}"
             for field in fields(self.STRUCT)
-            if (value := getattr(self.data, field.name)) != field.default or field.name in _ALWAYS_PRINTED
+            if (value := getattr(self.data, field.name)) != field.default
+            or self.COMPLETE
+            or field.name in _ALWAYS_PRINTED
         ]
         printer.print_string(f"<{', '.join(parts)}>")
 
@@ -254,12 +258,14 @@ class ChannelHandleAttr(StructAttr):
 class OutputOperandAliasAttr(StructAttr):
     name = "stablehlo.output_operand_alias"
     STRUCT = OutputOperandAlias
+    COMPLETE = True
 
 
 @irdl_attr_definition
 class DotAlgorithmAttr(StructAttr):
     name = "stablehlo.dot_algorithm"
     STRUCT = DotAlgorithm
+    COMPLETE = True
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringAttr, i32, i64
+from xdsl.dialects.builtin import BoolAttr, ComplexType, DenseArrayBase, IntegerAttr, StringAttr, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import stablehlo, stablehlo_attrs
@@ -256,6 +256,18 @@ def _read_reduce_precision(reader: Reader, name: str, position: int) -> Operatio
     return finish(reader, name, position, [operand], dict(properties))
 
 
+def _read_complex(reader: Reader, name: str, position: int) -> Operation:
+    """`%re, %im : tensor<complex<T>>`: the operands are of T."""
+    operands = reader.operand_names()
+    _, attributes = read_attributes(reader, name, position)
+    inputs, outputs = read_signature(reader, len(operands))
+    result = outputs[0]
+    if isinstance(inputs[0], TensorType) and isinstance(inputs[0].element_type, ComplexType):
+        part = TensorType(inputs[0].element_type.element_type, inputs[0].get_shape(), inputs[0].encoding)
+        inputs = [part] * len(operands)
+    return reader.build(name, position, reader.resolve_all(operands, inputs, position), [result], {}, attributes)
+
+
 def _read_constant_type(reader: Reader, name: str, position: int) -> Operation:
     """`: type` only."""
     return finish(reader, name, position, [])
@@ -278,6 +290,7 @@ def _readers() -> dict[str, CustomReader]:
     }
     readers |= {
         "stablehlo.reshape": read_plain,
+        "stablehlo.complex": _read_complex,
         "stablehlo.select": _read_select,
         "stablehlo.compare": _read_compare,
         "stablehlo.constant": _read_constant,
