@@ -48,5 +48,8 @@ def hal_passes(options: CompileOptions) -> list[ModulePass]:
 
     return [
         ElideStagingCopiesPass(),
-        ConvertToHALPass(memoize=options.hal_memoization and options.hal_indirect_command_buffers),
+        ConvertToHALPass(
+            memoize=options.hal_memoization and options.hal_indirect_command_buffers,
+            functions_by_name=options.hal_executable_debug_level > 0,
+        ),
     ]

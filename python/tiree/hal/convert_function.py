@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, TensorType, i1, i32
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, SymbolRefAttr, TensorType, i1, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from tiree.dialects import hal, stream, util
@@ -19,6 +19,7 @@ from tiree.hal.initialization import Initialization
 from tiree.hal.recording import Recorder, commands_of, fill_pattern
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 
 _STAGING_MEMORY = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
 _STAGING_USAGE = BufferUsage.DEFAULT | BufferUsage.MAPPING
@@ -96,8 +97,7 @@ class FunctionConverter:
                     self.emitter.anchor = op
                     handler(op)
                 elif op.name.startswith("stream."):
-                    location = str(getattr(op, "location", None) or "<unknown>")
-                    raise CompileError(Diagnostic(f"{op.name} has no lowering to hal", location))
+                    raise CompileError(Diagnostic(f"{op.name} has no lowering to hal", location_of(op)))
         self._erase_unused()
 
     def _erase_unused(self) -> None:
@@ -407,8 +407,8 @@ class FunctionConverter:
         def executable(name: str) -> SSAValue:
             return emitter.load_global(self.initialization.executable_global(name), hal.ExecutableType())
 
-        def function(loaded: SSAValue, entry_point: Attribute) -> SSAValue:
-            return emitter.value(hal.ExecutableLookupFunctionOp(loaded, entry_point))  # pyright: ignore[reportArgumentType]
+        def function(loaded: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
+            return self.initialization.function_id(emitter, loaded, entry_point)
 
         Recorder(emitter, self.executables, executable, function, arguments, lambda value: value).record(
             commands, command_buffer

@@ -35,13 +35,15 @@ class ConvertToHALPass(ModulePass):
 
     name = "tiree-hal-convert"
     memoize: bool = True
+    functions_by_name: bool = True
+    """False: images hold no names, functions are found by ordinal."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         if not _needs_device(op):
             _drop_devices(op)
             return
         executables = Executables(op)
-        start = Initialization(op, executables)
+        start = Initialization(op, executables, self.functions_by_name)
         for global_op in op.ops:
             if isinstance(global_op, util.GlobalOp):
                 global_op.properties["type"] = convert_type(global_op.type)

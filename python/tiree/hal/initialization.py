@@ -23,11 +23,13 @@ _UNAVAILABLE = 14
 class Initialization:
     """Builds the initializer step by step; `finish` puts it and the globals into the module."""
 
-    def __init__(self, module: ModuleOp, executables: Executables) -> None:
+    def __init__(self, module: ModuleOp, executables: Executables, functions_by_name: bool) -> None:
         self.module = module
+        self.functions_by_name = functions_by_name
         self.executables = executables
         self.device = device_global(module)
         self.device_name = self.device.sym_name.data
+        self.target = self.device.initial_value
         self.region = Region(Block())
         self.emitter = Emitter(self.region.blocks[0], self.device_name)
         self._globals: list[util.GlobalOp] = []
@@ -41,9 +43,9 @@ class Initialization:
         zero = emitter.index(0)
         device = emitter.value(hal.DevicesGetOp(zero))
         emitter.remember(("global", self.device_name), device)
-        is_null = emitter.value(util.CmpEQOp(device, emitter.value(util.NullOp(hal.DeviceType()))))
-        code = emitter.value(arith.SelectOp(is_null, emitter.i32(_UNAVAILABLE), emitter.i32(0)))
-        emitter.add(util.StatusCheckOkOp(code, f"HAL device `{self.device_name}` not found; give one with --device="))
+        exists = emitter.value(util.CmpNEOp(device, emitter.value(util.NullOp(hal.DeviceType()))))
+        code = emitter.value(arith.SelectOp(exists, emitter.i32(0), emitter.i32(_UNAVAILABLE)))
+        emitter.add(util.StatusCheckOkOp(code, "no HAL device; give one with --device="))
         emitter.add(util.GlobalStoreOp(device, self.device_name))
 
     def executable(self, name: str) -> SSAValue:
@@ -67,9 +69,20 @@ class Initialization:
         """The id of a function, inside the initializer."""
         found = self._functions.get(entry_point)
         if found is None:
-            lookup = hal.ExecutableLookupFunctionOp(executable, entry_point)
-            found = self._functions[entry_point] = self.emitter.value(lookup)
+            found = self._functions[entry_point] = self.function_id(self.emitter, executable, entry_point)
         return found
+
+    def function_id(self, emitter: Emitter, executable: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
+        """Looks a function up; in images without names, its ordinal is the id that local devices use."""
+        if self.functions_by_name or not self._is_local():
+            return emitter.value(hal.ExecutableLookupFunctionOp(executable, entry_point))
+        ordinal = self.executables.export(entry_point).ordinal
+        assert ordinal is not None
+        return emitter.i64(ordinal.value.data)
+
+    def _is_local(self) -> bool:
+        target = self.target
+        return isinstance(target, hal.DeviceTargetAttr) and target.device_id.data == "local"
 
     def add_global(self, name: str, value: SSAValue) -> None:
         """A global that the initializer sets to `value`."""

@@ -30,6 +30,7 @@ from tiree.dialects.iree_tensor_ext import DispatchTensorType
 from tiree.stream.booleans import store_booleans_as_bytes
 from tiree.stream.words import unpack_words, word_types
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 
 _ALIGNED = DictionaryAttr({"stream.alignment": IntegerAttr(64, IndexType())})
 
@@ -54,11 +55,10 @@ def _convert_signature(function: FuncOp) -> None:
     for argument in old:
         if isinstance(argument.type, DispatchTensorType):
             if any(size < 0 for size in argument.type.tensor_type.get_shape()):
-                location = str(getattr(function, "location", "<unknown>"))
                 raise CompileError(
                     Diagnostic(
                         f"dispatch {function.sym_name.data} has a dynamically shaped tensor {argument.type.bound_type}",
-                        location,
+                        location_of(function),
                         "give the entry point static shapes",
                     )
                 )

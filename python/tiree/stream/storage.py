@@ -17,11 +17,7 @@ from tiree.dialects import hal
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import element_byte_size, element_count
 from tiree.support.errors import CompileError, Diagnostic
-
-
-def location_of(op: Operation) -> str:
-    """`file:line:column` of an op, or `<unknown>`."""
-    return str(getattr(op, "location", None) or "<unknown>")
+from tiree.support.locations import location_of
 
 
 def unsupported(op: Operation, message: str, hint: str = "") -> CompileError:
