@@ -93,6 +93,8 @@ class FunctionConverter:
         for block in list(self.region.blocks):
             for op in list(block.ops):
                 handler = self.handlers.get(op.name)
+                if op.parent is None:
+                    continue  # absorbed by an operation before it
                 if handler is not None:
                     self.emitter.anchor = op
                     handler(op)
