@@ -1,7 +1,7 @@
 """Loads an executable image as the runtime would, in this process, and calls its kernels on numpy arrays.
 
-Written from the loader's rules, not from the linker: it reads headers, dynamic entries and relocations afresh and checks
-what the real loader checks, so that an image which it takes is one that the runtime takes.
+Written from the loader's rules, not from the linker: it reads headers, dynamic entries and relocations afresh and
+checks what the real loader checks, so that an image which it takes is one that the runtime takes.
 """
 
 from __future__ import annotations

@@ -17,13 +17,15 @@ kernel.run(x, out, workgroups=(4, 1, 1))
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-from tests.codegen.elf_loader import Image
+from tiree.codegen.llvm.compile import CompiledObject
+from tiree.codegen.llvm.executable import ExportCounts, emit_units, link_units
+from tiree.support.cpu_target import TargetDescription, describe_target, resolve_cpu_target
 from xdsl.dialects.builtin import ModuleOp
 
-from tiree.codegen.llvm.executable import Executable, ExportCounts, build_executable, emit_ir
-from tiree.support.cpu_target import TargetDescription, describe_target, resolve_cpu_target
+from tests.codegen.elf_loader import Image
 
 MLIR_DTYPES = {
     "f32": np.float32,
@@ -73,24 +75,34 @@ def parse(text: str) -> ModuleOp:
     """A module from text; a bare list of functions is wrapped."""
     from tiree.dialects import read_module
 
-    return read_module(text if "builtin.module" in text or text.lstrip().startswith("module") else f"module {{\n{text}\n}}")
+    whole = text.lstrip().startswith(("module", "builtin.module", '"builtin.module"'))
+    return read_module(text if whole else f"module {{\n{text}\n}}")
+
+
+@dataclass
+class Built:
+    """A linked image and the objects it was made of."""
+
+    image: bytes
+    compiled: list[CompiledObject]
+
+    @property
+    def ir(self) -> str:
+        return "\n".join(unit.ir for unit in self.compiled)
+
+    @property
+    def assembly(self) -> str:
+        """The assembly of all kernels; empty unless built with `keep_assembly`."""
+        return "\n".join(unit.assembly for unit in self.compiled)
 
 
 class Kernel:
     """A compiled and loaded executable."""
 
-    def __init__(self, executable: Executable, default: str) -> None:
-        self.executable = executable
+    def __init__(self, built: Built, default: str) -> None:
+        self.built = built
         self.default = default
-        self.image = Image(executable.image)
-
-    @property
-    def ir(self) -> str:
-        return self.executable.compiled.ir
-
-    @property
-    def assembly(self) -> str:
-        return self.executable.compiled.assembly
+        self.image = Image(built.image)
 
     def run(
         self,
@@ -112,11 +124,14 @@ def build(
     exports: dict[str, ExportCounts] | None = None,
     optimise: bool | None = None,
     debug_symbols: bool = False,
-) -> Executable:
+    keep_assembly: bool = False,
+) -> Built:
     """Compiles and links a module in kernel form."""
-    description = target(cpu, features, triple)
-    ir, wants = emit_ir(name, module, description, exports)
-    return build_executable(name, ir, description, wants if optimise is None else optimise, debug_symbols, keep=True)
+    units = emit_units(name, module, target(cpu, features, triple), exports)
+    if optimise is not None:
+        units = [replace(unit, optimise=optimise) for unit in units]
+    compiled = [unit.compile(keep_assembly) for unit in units]
+    return Built(link_units(name, compiled, debug_symbols), compiled)
 
 
 def compile_module(module: ModuleOp, **options) -> Kernel:

@@ -20,8 +20,16 @@ def configuration_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: 
     return [SelectStrategies()]
 
 
-def target_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+def target_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `executable-targets`: kernels, then machine code."""
     from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
+    from tiree.codegen.translate_executables import TranslateExecutables
 
-    return [LowerToKernels()]
+    return [
+        LowerToKernels(),
+        TranslateExecutables(
+            debug_symbols=options.llvmcpu_debug_symbols,
+            threads=options.threads,
+            dump_intermediates_to=options.dump_intermediates_to,
+        ),
+    ]

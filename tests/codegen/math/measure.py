@@ -1,8 +1,8 @@
 """Measures the accuracy of the elementary functions: `python -m tests.codegen.math.measure [cpu]` prints the table of
 `docs/reference/math_accuracy.md`. `test_accuracy.py` runs the same on fewer samples and holds the limits.
 
-The oracle is numpy in 80-bit extended precision (the C library's long double functions) where it has the function, mpmath
-otherwise. An ulp is the distance of floats at the correctly rounded result.
+The oracle is numpy in 80-bit extended precision (the C library's long double functions) where it has the function,
+mpmath otherwise. An ulp is the distance of floats at the correctly rounded result.
 """
 
 from __future__ import annotations
@@ -58,14 +58,15 @@ def _mp(name: str) -> Callable[..., np.ndarray]:
 
 
 _WIDE = {32: spread(-120, 120), 64: spread(-1000, 1000)}
+_LOG = {b: mixed(spread(low, high, False), uniform(0.4, 2)) for b, low, high in ((32, -149, 128), (64, -1074, 1024))}
 _ALL = mixed(uniform(-4, 4), spread(-30, 7))
 CASES: dict[str, tuple[Callable[..., np.ndarray], dict[int, Sampler]]] = {
     "exp": (np.exp, {32: uniform(-104, 89), 64: uniform(-746, 710)}),
     "exp2": (np.exp2, {32: uniform(-150, 128), 64: uniform(-1075, 1024)}),
     "expm1": (np.expm1, {32: mixed(uniform(-20, 89), spread(-40, 2)), 64: mixed(uniform(-40, 710), spread(-60, 2))}),
-    "log": (np.log, {32: mixed(spread(-149, 128, False), uniform(0.4, 2)), 64: mixed(spread(-1074, 1024, False), uniform(0.4, 2))}),
-    "log2": (np.log2, {32: mixed(spread(-149, 128, False), uniform(0.4, 2)), 64: mixed(spread(-1074, 1024, False), uniform(0.4, 2))}),
-    "log10": (np.log10, {32: mixed(spread(-149, 128, False), uniform(0.4, 2)), 64: mixed(spread(-1074, 1024, False), uniform(0.4, 2))}),
+    "log": (np.log, _LOG),
+    "log2": (np.log2, _LOG),
+    "log10": (np.log10, _LOG),
     "log1p": (np.log1p, {b: mixed(uniform(-0.99999, 3), spread(-60, 1), spread(0, 100, False)) for b in (32, 64)}),
     "sin": (np.sin, {32: mixed(uniform(-10, 10), spread(-30, 127)), 64: mixed(uniform(-10, 10), spread(-60, 1020))}),
     "cos": (np.cos, {32: mixed(uniform(-10, 10), spread(-30, 127)), 64: mixed(uniform(-10, 10), spread(-60, 1020))}),

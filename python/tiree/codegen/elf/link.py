@@ -7,6 +7,7 @@ of one symbol, RELATIVE relocations, nine dynamic entries and a null section hea
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tiree.codegen.elf import format as elf
@@ -21,152 +22,172 @@ _DROPPED = (".note", ".comment", ".eh_frame", ".llvm", ".ARM.exidx", ".ARM.extab
 
 
 @dataclass
-class _Image:
-    """The image under construction: `address` of every placed section by index, `relative` places for load time."""
+class Image:
+    """The image under construction."""
 
-    data: bytearray
-    address: dict[int, int] = field(default_factory=dict)
+    name: str
+    objects: list[ObjectFile]
+    machine: Machine
+    layout: elf.ElfClass
+    placed: list[Section]
+    globals: dict[str, tuple[ObjectFile, Symbol]]
+    data: bytearray = field(default_factory=bytearray)
     relative: list[tuple[int, int]] = field(default_factory=list)
+    """(place, address) pairs that the loader has to fill in."""
+    pcrel: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """RISC-V: what each `auipc` points at."""
 
     def align(self, alignment: int) -> int:
         self.data.extend(bytes(-len(self.data) % alignment))
         return len(self.data)
 
+    def address(self, object: ObjectFile, symbol: Symbol) -> int:
+        """Where a symbol is, once sections are placed."""
+        if symbol.section == elf.SHN_UNDEF and symbol.name:
+            object, symbol = self.globals[symbol.name]
+        if symbol.section in (elf.SHN_UNDEF, elf.SHN_ABS):
+            return symbol.value
+        return symbol.value + object.sections[symbol.section].address
 
-def link(data: bytes, export: str, name: str = "executable", symbols: bool = False) -> bytes:
-    """Links one object into an image that exports the function `export`.
+
+def link(objects: Sequence[bytes], export: str, name: str = "executable", symbols: bool = False) -> bytes:
+    """Links objects of one architecture into an image that exports the function `export`.
 
     `symbols` keeps a symbol table of all functions for debuggers and profilers. Raises `CompileError` that names `name`
-    when the object refers to symbols that it does not define, or holds what an image cannot.
+    when the objects refer to symbols that none of them defines, or hold what an image cannot.
     """
-    object = read_object(data)
-    machine = MACHINES.get(object.machine)
-    if machine is None:
-        raise CompileError(f"executable '{name}': no linker for ELF machine {object.machine}")
-    placed = _loaded_sections(object, name)
-    _check_undefined(object, placed, name)
-    exported = next((s for s in object.symbols if s.name == export and s.section in placed), None)
+    image = _open_image([read_object(data) for data in objects], name)
+    exported = image.globals.get(export)
     if exported is None:
-        raise CompileError(f"executable '{name}': the object does not define {export}")
-    image, dynamic_start = _lay_out(object, machine, placed, export)
+        raise CompileError(f"executable '{name}': no object defines {export}")
+    tables = _lay_out(image, export)
     try:
-        _relocate(object, machine, placed, image)
+        for late in (False, True):
+            for section in image.placed:
+                _relocate(image, section, late)
     except RelocationError as error:
         raise CompileError(f"executable '{name}': {error}") from error
-    _write_tables(object, machine, image, exported, dynamic_start)
-    _write_sections(object, image, placed, symbols)
+    _write_tables(image, exported, tables)
+    _write_sections(image, symbols)
     return bytes(image.data)
 
 
-def _loaded_sections(object: ObjectFile, name: str) -> dict[int, Section]:
-    """The sections that go into the image, by index: data before code, in the object's order."""
-    found = {
-        i: s for i, s in enumerate(object.sections) if s.is_loaded and not s.name.startswith(_DROPPED)
-    }
-    for section in found.values():
-        writable = section.flags & elf.SHF_WRITE and not section.name.startswith(".data.rel.ro")
-        if writable or section.type == elf.SHT_NOBITS:
-            raise CompileError(
-                Diagnostic(
-                    f"executable '{name}': section {section.name} is writable data of {section.size} bytes",
-                    hint="kernels keep no state; use bindings, stack or workgroup memory",
-                )
-            )
-    order = sorted(found, key=lambda i: (found[i].is_code, -found[i].align, i))
-    return {i: found[i] for i in order}
+def _open_image(objects: list[ObjectFile], name: str) -> Image:
+    first = objects[0]
+    machine = MACHINES.get(first.machine)
+    if machine is None or first.layout.bits != 64:
+        raise CompileError(f"executable '{name}': no linker for {first.layout.bits}-bit ELF machine {first.machine}")
+    globals: dict[str, tuple[ObjectFile, Symbol]] = {}
+    for object in objects:
+        for symbol in object.symbols:
+            if symbol.binding != elf.STB_LOCAL and symbol.section != elf.SHN_UNDEF:
+                if symbol.name in globals:
+                    raise CompileError(f"executable '{name}': symbol {symbol.name} is defined twice")
+                globals[symbol.name] = (object, symbol)
+    image = Image(name, objects, machine, first.layout, [], globals)
+    for object in objects:
+        image.placed.extend(s for s in object.sections if s.is_loaded and not s.name.startswith(_DROPPED))
+    # Data before code, large alignments first: less padding.
+    image.placed.sort(key=lambda s: (s.is_code, -s.align))
+    for section in image.placed:
+        _check_section(section, name)
+    _check_undefined(image)
+    return image
 
 
-def _check_undefined(object: ObjectFile, placed: dict[int, Section], name: str) -> None:
-    """Every symbol that code or data refers to must be in the image: the loader resolves none."""
-    used = {r.symbol for section in placed.values() for r in section.relocations if r.symbol}
-    missing = sorted(
-        object.symbols[i].name or object.sections[object.symbols[i].section].name
-        for i in used
-        if object.symbols[i].section not in placed and object.symbols[i].section != elf.SHN_ABS
-    )
-    if missing:
+def _check_section(section: Section, name: str) -> None:
+    writable = section.flags & elf.SHF_WRITE and not section.name.startswith(".data.rel.ro")
+    if writable or section.type == elf.SHT_NOBITS:
         raise CompileError(
             Diagnostic(
-                f"executable '{name}' refers to undefined symbols: {', '.join(missing)}",
-                hint="code generation must expand the operations that call them; there is no C or math library to link",
+                f"executable '{name}': section {section.name} is writable data of {section.size} bytes",
+                hint="kernels keep no state; use bindings, stack or workgroup memory",
             )
         )
 
 
-def _count_relative(object: ObjectFile, placed: dict[int, Section]) -> int:
-    absolute = {elf.EM_X86_64: 1, elf.EM_AARCH64: 257, elf.EM_RISCV: 2}[object.machine]
-    return sum(r.type == absolute for section in placed.values() for r in section.relocations)
+def _check_undefined(image: Image) -> None:
+    """Every symbol that code or data refers to must be in the image: the loader resolves none."""
+    missing = set()
+    for object in image.objects:
+        used = {r.symbol for s in object.sections for r in s.relocations if s.is_loaded}
+        for symbol in (object.symbols[i] for i in used if i):
+            if symbol.section == elf.SHN_UNDEF and symbol.name not in image.globals:
+                missing.add(symbol.name)
+    if missing:
+        raise CompileError(
+            Diagnostic(
+                f"executable '{image.name}' refers to undefined symbols: {', '.join(sorted(missing))}",
+                hint="there is no C or math library to link; the operations that call them need an expansion",
+            )
+        )
 
 
-def _lay_out(
-    object: ObjectFile, machine: Machine, placed: dict[int, Section], export: str
-) -> tuple[_Image, dict[str, int]]:
-    """Reserves headers and tables and copies the sections. Returns the image and where each table is."""
-    del machine
-    layout = object.layout
-    image = _Image(bytearray(layout.header_bytes + 2 * layout.program_header_bytes))
+def _lay_out(image: Image, export: str) -> dict[str, int]:
+    """Reserves headers and tables and copies the sections. Returns where each table is and how long."""
+    layout = image.layout
+    image.data = bytearray(layout.header_bytes + 2 * layout.program_header_bytes)
     at: dict[str, int] = {}
 
-    def reserve(what: str, size: int, alignment: int) -> None:
+    def reserve(what: str, content: bytes | int, alignment: int) -> None:
         at[what] = image.align(alignment)
-        image.data.extend(bytes(size))
+        image.data += bytes(content)
+        at[f"{what}_size"] = len(image.data) - at[what]
 
     word = layout.word_bytes
-    count = _count_relative(object, placed)
+    count = sum(r.type == image.machine.absolute for section in image.placed for r in section.relocations)
     reserve("relocations", count * 3 * word, word)
-    at["relocations_size"] = count * 3 * word
     reserve("dynamic", 9 * 2 * word, word)
-    at["dynamic_size"] = 9 * 2 * word
     reserve("symbols", 2 * layout.symbol_bytes, word)
     reserve("hash", 20, 4)
-    strings = b"\0" + export.encode() + b"\0"
-    reserve("strings", 0, 1)
-    image.data += strings
-    at["strings_size"] = len(strings)
-    for index, section in placed.items():
-        image.address[index] = image.align(section.align)
+    reserve("strings", b"\0" + export.encode() + b"\0", 1)
+    shared: dict[bytes, int] = {}
+    for section in image.placed:
+        plain = not section.relocations and not section.is_code
+        if plain and section.data in shared and shared[section.data] % section.align == 0:
+            # Kernels of one executable often hold the same constants.
+            section.address = shared[section.data]
+            continue
+        section.address = image.align(section.align)
         image.data += section.data
-    return image, at
+        if plain:
+            shared[section.data] = section.address
+    return at
 
 
-def _addend(image: _Image, place: int, relocation: Relocation) -> int:
+def _addend(image: Image, place: int, relocation: Relocation) -> int:
     if relocation.addend is not None:
         return relocation.addend
     return int.from_bytes(image.data[place : place + 4], "little", signed=True)
 
 
-def _relocate(object: ObjectFile, machine: Machine, placed: dict[int, Section], image: _Image) -> None:
-    pcrel: dict[int, tuple[int, int]] = {}
-    for late in (False, True):
-        for index, section in placed.items():
-            for relocation in section.relocations:
-                if (relocation.type in machine.late) is not late:
-                    continue
-                patch = machine.patches.get(relocation.type)
-                if patch is None:
-                    raise RelocationError(
-                        f"relocation type {relocation.type} in {section.name} is not position-independent or not known"
-                    )
-                address = image.address[index] + relocation.offset
-                symbol = object.symbols[relocation.symbol]
-                base = symbol.value + image.address.get(symbol.section, 0)
-                place = Place(image.data, address, base + _addend(image, address, relocation), relocation, pcrel)
-                if patch(place):
-                    image.relative.append((address, place.target))
+def _relocate(image: Image, section: Section, late: bool) -> None:
+    for relocation in section.relocations:
+        if (relocation.type in image.machine.late) is not late:
+            continue
+        patch = image.machine.patches.get(relocation.type)
+        if patch is None:
+            raise RelocationError(
+                f"relocation type {relocation.type} in {section.name} is not position-independent or not known"
+            )
+        address = section.address + relocation.offset
+        symbol = image.address(section.object, section.object.symbols[relocation.symbol])
+        place = Place(image.data, address, symbol + _addend(image, address, relocation), relocation, image.pcrel)
+        if patch(place):
+            image.relative.append((address, place.target))
 
 
-def _write_tables(
-    object: ObjectFile, machine: Machine, image: _Image, exported: Symbol, at: dict[str, int]
-) -> None:
-    layout = object.layout
+def _write_tables(image: Image, exported: tuple[ObjectFile, Symbol], at: dict[str, int]) -> None:
+    layout = image.layout
     word = layout.word_bytes
 
     def put(offset: int, data: bytes) -> None:
         image.data[offset : offset + len(data)] = data
 
     relocations = b"".join(
-        address.to_bytes(word, "little") + machine.relative.to_bytes(word, "little") + target.to_bytes(word, "little")
+        number.to_bytes(word, "little")
         for address, target in sorted(image.relative)
+        for number in (address, image.machine.relative, target)
     )
     assert len(relocations) == at["relocations_size"]
     put(at["relocations"], relocations)
@@ -182,34 +203,31 @@ def _write_tables(
         (elf.DT_NULL, 0),
     ]
     put(at["dynamic"], b"".join(layout.dynamic(tag, value) for tag, value in entries))
-    value = exported.value + image.address[exported.section]
+    info = elf.STB_GLOBAL << 4 | elf.STT_FUNC
     # The section index only has to differ from 0 (undefined).
-    put(
-        at["symbols"] + layout.symbol_bytes,
-        layout.symbol(1, elf.STB_GLOBAL << 4 | elf.STT_FUNC, 1, value, exported.size),
-    )
+    symbol = layout.symbol(1, info, 1, image.address(*exported), exported[1].size)
+    put(at["symbols"] + layout.symbol_bytes, symbol)
     # One bucket that starts at symbol 1, and chains that end at once.
     put(at["hash"], b"".join(n.to_bytes(4, "little") for n in (1, 2, 1, 0, 0)))
-    size = len(image.data)
-    header = layout.header_bytes
-    put(header, layout.program_header(elf.PT_LOAD, elf.PF_R | elf.PF_X, 0, size, PAGE))
     put(
-        header + layout.program_header_bytes,
-        layout.program_header(elf.PT_DYNAMIC, elf.PF_R, at["dynamic"], at["dynamic_size"], word),
+        layout.header_bytes,
+        layout.program_header(elf.PT_LOAD, elf.PF_R | elf.PF_X, 0, len(image.data), PAGE)
+        + layout.program_header(elf.PT_DYNAMIC, elf.PF_R, at["dynamic"], at["dynamic_size"], word),
     )
 
 
-def _write_sections(object: ObjectFile, image: _Image, placed: dict[int, Section], symbols: bool) -> None:
+def _write_sections(image: Image, symbols: bool) -> None:
     """The section table behind the segment: a null entry, or with `symbols` the code and a symbol table as well."""
-    layout = object.layout
+    layout = image.layout
     headers = [bytes(layout.section_header_bytes)]
     shstrndx = 0
     if symbols:
         from tiree.codegen.elf.symbols import debug_sections
 
-        headers += debug_sections(object, image.data, image.address, placed)
+        headers += debug_sections(layout, image.objects, image.placed, image.data)
         shstrndx = len(headers) - 1
     shoff = image.align(8 if symbols else 1)
     image.data += b"".join(headers)
-    header = layout.header(object.machine, object.flags, 2, shoff, len(headers), shstrndx)
+    first = image.objects[0]
+    header = layout.header(first.machine, first.flags, 2, shoff, len(headers), shstrndx)
     image.data[: len(header)] = header

@@ -29,6 +29,9 @@ class Section:
     size: int
     align: int
     relocations: list[Relocation] = field(default_factory=list)
+    address: int = 0
+    """Where the linker put it."""
+    object: ObjectFile = field(init=False, repr=False)
 
     @property
     def is_loaded(self) -> bool:
@@ -85,7 +88,10 @@ def read_object(data: bytes) -> ObjectFile:
     for header in headers:
         if header[1] in (elf.SHT_RELA, elf.SHT_REL):
             sections[header[7]].relocations = _read_relocations(layout, body(header), header[1] == elf.SHT_RELA)
-    return ObjectFile(machine, flags, layout, sections, symbols)
+    found = ObjectFile(machine, flags, layout, sections, symbols)
+    for section in sections:
+        section.object = found
+    return found
 
 
 def _read_symbols(layout: elf.ElfClass, table: bytes, strings: bytes) -> list[Symbol]:

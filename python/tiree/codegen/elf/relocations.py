@@ -198,16 +198,19 @@ def _rv_rvc_jump(place: Place) -> bool:
 
 @dataclass(frozen=True)
 class Machine:
-    """An architecture: its patches by relocation type, and the type of its RELATIVE relocation."""
+    """An architecture: its patches by relocation type; the types of a stored address, in an object and at load time."""
 
     patches: dict[int, Patch]
+    absolute: int
     relative: int
     late: frozenset[int] = frozenset()
     """Types that are applied after all others, because they refer to one of them."""
 
 
 MACHINES: dict[int, Machine] = {
-    elf.EM_X86_64: Machine({1: _absolute(8), 2: _relative(4), 4: _relative(4), 24: _relative(8)}, relative=8),
+    elf.EM_X86_64: Machine(
+        {1: _absolute(8), 2: _relative(4), 4: _relative(4), 24: _relative(8)}, absolute=1, relative=8
+    ),
     elf.EM_AARCH64: Machine(
         {
             257: _absolute(8),
@@ -227,6 +230,7 @@ MACHINES: dict[int, Machine] = {
             286: _a64_lo12(3),
             299: _a64_lo12(4),
         },
+        absolute=257,
         relative=1027,
     ),
     elf.EM_RISCV: Machine(
@@ -244,6 +248,7 @@ MACHINES: dict[int, Machine] = {
             51: _ignored,
             57: _relative(4),
         },
+        absolute=2,
         relative=3,
         late=frozenset({24, 25}),
     ),

@@ -2,50 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tiree.codegen.elf import format as elf
 from tiree.codegen.elf.object import ObjectFile, Section
 
 
-def debug_sections(
-    object: ObjectFile, image: bytearray, address: dict[int, int], placed: dict[int, Section]
-) -> list[bytes]:
-    """Appends .symtab, .strtab and .shstrtab to `image`; returns the headers of all sections, .shstrtab last."""
-    layout = object.layout
-    number = {index: i + 1 for i, index in enumerate(placed)}
-    names = bytearray(b"\0")
+class _Strings:
+    """A string table under construction."""
 
-    def named(text: str) -> int:
-        at = len(names)
-        names.extend(text.encode() + b"\0")
+    def __init__(self) -> None:
+        self.data = bytearray(b"\0")
+
+    def add(self, text: str) -> int:
+        at = len(self.data)
+        self.data += text.encode() + b"\0"
         return at
 
+
+def debug_sections(
+    layout: elf.ElfClass, objects: Sequence[ObjectFile], placed: Sequence[Section], image: bytearray
+) -> list[bytes]:
+    """Appends .symtab, .strtab and .shstrtab to `image`; returns the headers of all sections, .shstrtab last."""
+    names, strings = _Strings(), _Strings()
     headers = [
-        layout.section_header(named(section.name), elf.SHT_PROGBITS, section.flags, address[index], section.size)
-        for index, section in placed.items()
+        layout.section_header(names.add(s.name), elf.SHT_PROGBITS, s.flags, s.address, s.size) for s in placed
     ]
-    strings = bytearray(b"\0")
-    table = bytearray(layout.symbol_bytes)
-    kept = [s for s in object.symbols if s.section in placed and s.name and s.type in (elf.STT_FUNC, elf.STT_OBJECT)]
+    number = {id(section): i + 1 for i, section in enumerate(placed)}
+    found = [
+        (symbol, object.sections[symbol.section])
+        for object in objects
+        for symbol in object.symbols
+        if symbol.name and symbol.type in (elf.STT_FUNC, elf.STT_OBJECT) and symbol.section < len(object.sections)
+    ]
     # ELF wants local symbols first; the table's `info` is the number of the first global one.
-    kept.sort(key=lambda s: s.binding != elf.STB_LOCAL)
-    for symbol in kept:
+    kept = sorted((f for f in found if id(f[1]) in number), key=lambda f: f[0].binding != elf.STB_LOCAL)
+    table = bytearray(layout.symbol_bytes)
+    for symbol, section in kept:
         info = symbol.binding << 4 | symbol.type
-        value = symbol.value + address[symbol.section]
-        table += layout.symbol(len(strings), info, number[symbol.section], value, symbol.size)
-        strings += symbol.name.encode() + b"\0"
-    locals_count = 1 + sum(s.binding == elf.STB_LOCAL for s in kept)
+        value = symbol.value + section.address
+        table += layout.symbol(strings.add(symbol.name), info, number[id(section)], value, symbol.size)
+    local_count = 1 + sum(symbol.binding == elf.STB_LOCAL for symbol, _ in kept)
     image.extend(bytes(-len(image) % 8))
     at = len(image)
     image += table
-    string_index = len(headers) + 2
+    link = len(headers) + 2
     headers.append(
         layout.section_header(
-            named(".symtab"), elf.SHT_SYMTAB, 0, at, len(table), string_index, locals_count, layout.symbol_bytes
+            names.add(".symtab"), elf.SHT_SYMTAB, 0, at, len(table), link, local_count, layout.symbol_bytes
         )
     )
-    headers.append(layout.section_header(named(".strtab"), elf.SHT_STRTAB, 0, len(image), len(strings)))
-    image += strings
-    own_name = named(".shstrtab")
-    headers.append(layout.section_header(own_name, elf.SHT_STRTAB, 0, len(image), len(names)))
-    image += names
+    headers.append(layout.section_header(names.add(".strtab"), elf.SHT_STRTAB, 0, len(image), len(strings.data)))
+    image += strings.data
+    own = names.add(".shstrtab")
+    headers.append(layout.section_header(own, elf.SHT_STRTAB, 0, len(image), len(names.data)))
+    image += names.data
     return headers

@@ -1,8 +1,12 @@
-"""One executable in kernel form -> an ELF image, with the steps in between kept where they were asked for."""
+"""One executable in kernel form -> an ELF image, with the steps in between kept where they were asked for.
+
+Every kernel is an LLVM module of its own, so that the kernels of a large executable compile side by side and each gets
+the passes that suit it; one more module holds the library table. A lone kernel shares its module with the table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -16,19 +20,24 @@ from tiree.support.cpu_target import TargetDescription
 
 
 @dataclass(frozen=True)
-class Executable:
-    """A linked image and what it came from."""
-
-    image: bytes
-    compiled: CompiledObject
-
-
-@dataclass(frozen=True)
 class ExportCounts:
     """Constants and bindings of an export's pipeline layout."""
 
     constants: int
     bindings: int
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One LLVM module to compile. Holds no xDSL object, so that many compile side by side in threads."""
+
+    name: str
+    ir: str
+    target: TargetDescription
+    optimise: bool = False
+
+    def compile(self, keep_assembly: bool = False) -> CompiledObject:
+        return compile_ir(self.ir, self.target, self.optimise, keep_assembly)
 
 
 def needs_optimising(func: Operation) -> bool:
@@ -41,28 +50,36 @@ def needs_optimising(func: Operation) -> bool:
     return loops
 
 
-def emit_ir(
+def emit_units(
     name: str, module: ModuleOp, target: TargetDescription, exports: Mapping[str, ExportCounts] | None = None
-) -> tuple[str, bool]:
-    """The LLVM IR of every `func.func` of `module`, in order, and whether it is worth optimising.
+) -> list[Unit]:
+    """The LLVM IR of every `func.func` of `module` and of the library table.
 
     `exports` holds the counts by kernel name. Raises `CompileError` for an op or type that has no lowering.
     """
-    emitter = ModuleEmitter(target, name, stack_limit=target.stack_limit)
     ops = list(module.body.block.ops)
-    emitter.add_module(ops)
-    optimise = False
-    for op in ops:
-        if op.name == "func.func":
-            counts = (exports or {}).get(op.properties["sym_name"].data)  # pyright: ignore[reportAttributeAccessIssue]
-            emitter.add_kernel(op, counts and counts.constants, counts and counts.bindings)
-            optimise = optimise or needs_optimising(op)
-    return emitter.text(), optimise
+    functions = [op for op in ops if op.name == "func.func"]
+    library = ModuleEmitter(target, name)
+    library.add_tables(ops)
+    if len(functions) == 1:
+        _add(library, functions[0], exports)
+        library.add_library()
+        return [Unit(name, library.text(), target, needs_optimising(functions[0]))]
+    units = []
+    for function in functions:
+        emitter = ModuleEmitter(target, name, tables=library.tables, linkage="hidden")
+        _add(emitter, function, exports)
+        library.kernels += emitter.kernels
+        units.append(Unit(emitter.kernels[0].name, emitter.text(), target, needs_optimising(function)))
+    library.add_library(external=True)
+    return [Unit(name, library.text(), target), *units]
 
 
-def build_executable(
-    name: str, ir: str, target: TargetDescription, optimise: bool, debug_symbols: bool = False, keep: bool = False
-) -> Executable:
-    """Compiles and links. Holds no xDSL object, so that many run side by side in threads."""
-    compiled = compile_ir(ir, target, optimise=optimise, keep_assembly=keep)
-    return Executable(link(compiled.object, QUERY_SYMBOL, name, symbols=debug_symbols), compiled)
+def _add(emitter: ModuleEmitter, function: Operation, exports: Mapping[str, ExportCounts] | None) -> None:
+    counts = (exports or {}).get(function.properties["sym_name"].data)  # pyright: ignore[reportAttributeAccessIssue]
+    emitter.add_kernel(function, counts and counts.constants, counts and counts.bindings)
+
+
+def link_units(name: str, compiled: Sequence[CompiledObject], debug_symbols: bool = False) -> bytes:
+    """The image of an executable from the objects of its units."""
+    return link([unit.object for unit in compiled], QUERY_SYMBOL, name, symbols=debug_symbols)

@@ -46,10 +46,11 @@ _EXPORTS = "{ i32, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }"
 _LIBRARY = f"{{ ptr, {{ i32, ptr }}, {_EXPORTS}, i32, {{ i32, ptr }} }}"
 
 
-def library_ir(name: str, kernels: list[KernelInfo]) -> str:
-    """The table and the query function for kernels defined as `@<name>` in the same module."""
+def library_ir(name: str, kernels: list[KernelInfo], external: bool = False) -> str:
+    """The table and the query function for kernels `@<name>`, defined in the same module unless `external`."""
     count = len(kernels)
-    lines = [_string("@.library.name", name)]
+    lines = [f"declare hidden i32 @{quote_symbol(k.name)}(ptr, ptr, ptr)" for k in kernels] if external else []
+    lines += [_string("@.library.name", name)]
     lines += [_string(f"@.kernel.name.{i}", kernel.name) for i, kernel in enumerate(kernels)]
     functions = ", ".join(f"ptr @{quote_symbol(kernel.name)}" for kernel in kernels)
     names = ", ".join(f"ptr @.kernel.name.{i}" for i in range(count))

@@ -121,7 +121,7 @@ def alloca(e: Emitter, op: Operation) -> None:
         e.memrefs[op.results[0]] = MemRef(pointer, strides, sizes, elem, align=64)
         return
     e.stack_bytes += -(-size // 64) * 64
-    limit = e.module.stack_limit
+    limit = e.target.stack_limit
     if e.stack_bytes > limit:
         raise e.error(
             f"stack memory grows to {e.stack_bytes} bytes, the limit is {limit}",

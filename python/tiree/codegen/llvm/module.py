@@ -33,7 +33,8 @@ class ModuleEmitter:
 
     target: TargetDescription
     name: str
-    stack_limit: int = 32768
+    linkage: str = "internal"
+    """Of kernels: `hidden` when the library table is in another module."""
     handlers: dict[str, Handler] = field(default_factory=all_handlers)
     functions: list[str] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
@@ -44,7 +45,7 @@ class ModuleEmitter:
     helpers: dict[str, str] = field(default_factory=dict)
     """Text of the math helper functions in use, by name."""
     metadata: list[str] = field(default_factory=lambda: list(_NODES))
-    has_loops: bool = False
+    library: str = ""
     _aliases: dict[int, str] = field(default_factory=dict)
     _written: set[int] = field(default_factory=set)
     _constants: set[int] = field(default_factory=set)
@@ -102,7 +103,7 @@ class ModuleEmitter:
 
     # --- kernels --------------------------------------------------------------------------------------------------
 
-    def add_module(self, ops: Iterable[Operation]) -> None:
+    def add_tables(self, ops: Iterable[Operation]) -> None:
         """Registers the tables of an inner module."""
         for op in ops:
             if op.name == "memref.global":
@@ -124,7 +125,7 @@ class ModuleEmitter:
         e.do("ret i32 0")
         symbol = quote_symbol(name)
         head = (
-            f"define internal i32 @{symbol}(ptr noalias nonnull readonly align 8 %environment, "
+            f"define {self.linkage} i32 @{symbol}(ptr noalias nonnull readonly align 8 %environment, "
             "ptr noalias nonnull readonly align 8 %dispatch, ptr noalias nonnull readonly align 8 %workgroup) #0 {"
         )
         self.functions.append("\n".join([head, "entry:", *e.entry_lines, *e.lines, "}"]))
@@ -166,10 +167,8 @@ class ModuleEmitter:
                     self._aliases[number] = f", !alias.scope {mine}, !noalias {rest}"
         return sorted(readonly)
 
-    # --- the text -------------------------------------------------------------------------------------------------
-
-    def text(self) -> str:
-        """The whole module."""
+    def add_library(self, external: bool = False) -> None:
+        """Adds the table of all kernels; `external` ones are defined in other modules."""
         for kernel in self.kernels:
             if kernel.constants > MAX_CONSTANTS or kernel.bindings > MAX_BINDINGS:
                 raise CompileError(
@@ -179,17 +178,23 @@ class ModuleEmitter:
                         hint="pass less per dispatch: fuse fewer operands",
                     )
                 )
+        self.library = library_ir(self.name, self.kernels, external)
+
+    # --- the text -------------------------------------------------------------------------------------------------
+
+    def text(self) -> str:
+        """The whole module."""
         target = self.target
         parts = [
             f'target datalayout = "{target.data_layout}"\ntarget triple = "{target.triple}"',
             *self.globals.values(),
             *self.functions,
             *self.helpers.values(),
-            library_ir(self.name, self.kernels),
+            self.library,
             f'attributes #0 = {{ nounwind "no-builtins" {self.function_attributes} }}',
             "\n".join(self.metadata),
         ]
-        return "\n\n".join(parts) + "\n"
+        return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def _table_text(e: Emitter, symbol: str, op: Operation) -> str:

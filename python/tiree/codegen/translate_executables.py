@@ -1,0 +1,114 @@
+"""`tiree-codegen-translate-executables`: kernels become machine code.
+
+In: CPU variants whose functions are in kernel form. Out: beside each variant a `hal.executable.binary` with the linked
+image; the variants stay, because the host program still reads workgroup counts from their exports. Objects are compiled
+in threads: LLVM IR is written here, one kernel after the other, and code generation of the first starts at once.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, VectorType, i8
+from xdsl.passes import ModulePass
+
+from tiree.codegen.llvm.compile import CompiledObject
+from tiree.codegen.llvm.executable import ExportCounts, emit_units, link_units
+from tiree.dialects.dense import DenseAttr
+from tiree.dialects.hal_executable import ExecutableBinaryOp, ExecutableOp, ExecutableVariantOp
+from tiree.support.cpu_target import describe_target
+
+
+@dataclass
+class _Job:
+    """A variant and the objects that are on their way."""
+
+    name: str
+    variant: ExecutableVariantOp
+    units: list[tuple[str, Future[CompiledObject]]] = field(default_factory=list)
+
+
+def _counts(variant: ExecutableVariantOp) -> dict[str, ExportCounts]:
+    """Constants and bindings of each export's layout."""
+    found = {}
+    for export in variant.exports:
+        layout = export.layout
+        found[export.sym_name.data] = ExportCounts(layout.constant_count, layout.binding_count)
+    return found
+
+
+def _start(pool: ThreadPoolExecutor, executable: ExecutableOp, variant: ExecutableVariantOp, keep: bool) -> _Job:
+    inner = variant.inner_module
+    assert inner is not None
+    name = executable.sym_name.data
+    target = describe_target(variant.target.configuration.data)
+    job = _Job(name, variant)
+    for unit in emit_units(name, inner, target, _counts(variant)):
+        job.units.append((unit.name, pool.submit(unit.compile, keep)))
+    return job
+
+
+def _dump(folder: str, job: _Job, image: bytes, compiled: list[CompiledObject]) -> None:
+    """Writes what each unit was on the way."""
+    os.makedirs(folder, exist_ok=True)
+    for (unit, _), result in zip(job.units, compiled, strict=True):
+        stem = os.path.join(folder, f"{job.name}_{job.variant.sym_name.data}_{unit}")
+        for suffix, text in (
+            ("codegen.ll", result.ir),
+            ("optimized.ll", result.optimised_ir),
+            ("s", result.assembly),
+        ):
+            if text:
+                with open(f"{stem}.{suffix}", "w", encoding="utf-8") as file:
+                    file.write(text)
+        with open(f"{stem}.o", "wb") as file:
+            file.write(result.object)
+    with open(os.path.join(folder, f"{job.name}_{job.variant.sym_name.data}.so"), "wb") as file:
+        file.write(image)
+
+
+@dataclass(frozen=True)
+class TranslateExecutables(ModulePass):
+    """Compiles every CPU variant that has no image yet."""
+
+    name = "tiree-codegen-translate-executables"
+
+    debug_symbols: bool = False
+    threads: int = 0
+    dump_intermediates_to: str = ""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        pending = [
+            (executable, variant)
+            for executable in op.body.block.ops
+            if isinstance(executable, ExecutableOp) and not executable.binaries
+            for variant in executable.variants
+            if variant.target.backend.data == "llvm-cpu" and variant.inner_module is not None
+        ]
+        if not pending:
+            return
+        keep = bool(self.dump_intermediates_to)
+        with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
+            jobs = [_start(pool, executable, variant, keep) for executable, variant in pending]
+            for job in jobs:
+                compiled = [future.result() for _, future in job.units]
+                image = link_units(job.name, compiled, self.debug_symbols)
+                if keep:
+                    _dump(self.dump_intermediates_to, job, image, compiled)
+                _add_binary(job.variant, image)
+
+
+def _add_binary(variant: ExecutableVariantOp, image: bytes) -> None:
+    """Puts the image behind the variant and behind earlier images, under a name of its own."""
+    data = DenseAttr.from_buffer(VectorType(i8, [len(image)]), image)
+    format = variant.target.format.data
+    binary = ExecutableBinaryOp(f"{variant.sym_name.data}_binary", format, data, "application/x-elf")
+    block = variant.parent_block()
+    assert block is not None
+    last = block.last_op
+    assert last is not None
+    block.insert_op_before(binary, last)
