@@ -11,6 +11,7 @@ import re
 import struct
 import sys
 from array import array
+from binascii import hexlify, unhexlify
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
@@ -50,7 +51,7 @@ def dense_from_hex(type: TensorType | VectorType, digits: str) -> DenseAttr:
     if not digits.startswith("0x"):
         raise DenseSyntaxError('a hex string must start with "0x"')
     try:
-        data = bytes.fromhex(digits[2:])
+        data = unhexlify(digits[2:])
     except ValueError:
         raise DenseSyntaxError("not an even number of hex digits") from None
     size = element_byte_size(type.get_element_type())
@@ -231,7 +232,7 @@ def dense_text(attr: DenseAttr, elide_larger_than: int | None = None) -> str:
     if elide_larger_than is not None and count > elide_larger_than:
         return "dense_resource<__elided__>"
     if count > LIST_LIMIT:
-        return f'dense<"0x{attr.buffer.hex().upper()}">'
+        return f'dense<"0x{hexlify(attr.buffer).upper().decode("ascii")}">'
     items = _format_elements(attr.element_type, bytes(attr.buffer))
     for size in reversed(attr.shape):
         items = [f"[{', '.join(items[start : start + size])}]" for start in range(0, len(items), size)]

@@ -7,6 +7,7 @@ before reading starts; the digits are converted when a constant asks for them, o
 from __future__ import annotations
 
 import re
+from binascii import unhexlify
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import TensorType, VectorType
@@ -29,7 +30,7 @@ class Resource:
         """The blob as a constant of `type`. Raises `DenseSyntaxError` when its size does not fit."""
         if self.data is None:
             try:
-                self.data = bytes.fromhex(text[self.start : self.end])
+                self.data = unhexlify(text[self.start : self.end])
             except ValueError:
                 raise DenseSyntaxError("the resource is not an even number of hex digits") from None
             if len(self.data) < 4:
