@@ -26,6 +26,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
     from tiree.flow.cse import CSE
     from tiree.flow.fold_constants import FoldConstants
     from tiree.flow.loops import ConvertWhileToFor, RotateWhile
+    from tiree.flow.raise_boxes import RaiseBoxes
     from tiree.flow.sink_scalars import SinkScalars
     from tiree.flow.slices import ConvertPadsAndConcats
 
@@ -33,6 +34,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
         Canonicalize(),
         ConvertWhileToFor(),
         RotateWhile(),
+        RaiseBoxes(),
         ConvertPadsAndConcats(),
         SinkScalars(),
         FoldConstants(),

@@ -21,8 +21,8 @@ from tiree.dialects.flow import (
     TensorSplatOp,
     TensorUpdateOp,
 )
-from tiree.flow.materialize_slices import as_copy_command, index_constants
-from tiree.flow.slices import is_one_copy
+from tiree.flow.materialize_slices import as_copy_command, host_indices
+from tiree.flow.slices import is_one_copy, mixed_operands
 from tiree.flow.structured import function_blocks, insert_before, replace_op, shape_of
 from tiree.support.errors import CompileError, Diagnostic
 
@@ -65,7 +65,7 @@ def _extract_slice(op: Operation) -> SSAValue | None:
 def _insert_slice(op: Operation) -> SSAValue | None:
     source, dest = op.operands[0], op.operands[1]
     sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
-    offsets = [int(value) for value in op.properties["static_offsets"].get_values()]  # pyright: ignore
+    offsets = mixed_operands(op, "static_offsets", 2)
     if not is_one_copy(op, shape_of(dest)):
         return None
     assert isinstance(source.type, TensorType)
@@ -73,7 +73,7 @@ def _insert_slice(op: Operation) -> SSAValue | None:
         expanded = TensorReshapeOp.of(source, TensorType(source.type.element_type, sizes))
         insert_before(op, expanded)
         source = expanded.result
-    return _with(op, TensorUpdateOp.of(dest, index_constants(offsets, op), source))
+    return _with(op, TensorUpdateOp.of(dest, host_indices(offsets, op), source))
 
 
 CONVERTERS: dict[str, Converter] = {

@@ -118,6 +118,7 @@ class Grouping:
         if (
             group is None
             or source not in group.values
+            or not source.has_one_use()
             or group is dest_group
             or any(root_of(value) is root_of(dest) for member in group.members for value in self.operands(member))
             or not self.may_join(group, op)

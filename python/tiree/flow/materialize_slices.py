@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.flow import TensorReshapeOp, TensorSliceOp
-from tiree.flow.slices import has_static_strides, is_one_copy
+from tiree.flow.slices import has_static_strides, is_one_copy, mixed_operands
 from tiree.flow.structured import (
     defining_op,
     function_blocks,
@@ -52,21 +52,26 @@ def is_store(op: Operation) -> bool:
     return op.name == "tensor.insert_slice" and not is_one_copy(op, shape_of(op.operands[1]))
 
 
-def index_constants(values: list[int], anchor: Operation) -> list[SSAValue]:
-    """Index constants before `anchor`."""
-    ops = [ConstantOp.index(value) for value in values]
-    insert_before(anchor, *ops)
-    return [op.result for op in ops]
+def host_indices(values: list[int | SSAValue], anchor: Operation) -> list[SSAValue]:
+    """Index values before `anchor`; constants for ints."""
+    indices: list[SSAValue] = []
+    for value in values:
+        if isinstance(value, int):
+            constant = ConstantOp.index(value)
+            insert_before(anchor, constant)
+            value = constant.result
+        indices.append(value)
+    return indices
 
 
 def as_copy_command(op: Operation) -> SSAValue:
     """The contiguous box of `op` as `flow.tensor.slice`."""
-    offsets = [int(value) for value in op.properties["static_offsets"].get_values()]  # pyright: ignore
+    offsets = mixed_operands(op, "static_offsets", 1)
     sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
     type = op.results[0].type
     assert isinstance(type, TensorType)
     full = TensorType(type.element_type, sizes)
-    slice = TensorSliceOp.of(op.operands[0], index_constants(offsets, op), index_constants(sizes, op), full)
+    slice = TensorSliceOp.of(op.operands[0], host_indices(offsets, op), host_indices([*sizes], op), full)
     insert_before(op, slice)
     if full == type:
         return slice.result

@@ -18,10 +18,12 @@ from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
 from tiree.flow.index_math import IndexBuilder
+from tiree.flow.sink_scalars import reads_tensor
 from tiree.flow.structured import (
     function_blocks,
     insert_before,
     is_generic,
+    is_tensor,
     make_empty,
     make_generic,
     make_yield,
@@ -80,12 +82,14 @@ def has_static_strides(op: Operation) -> bool:
 
 
 def is_one_copy(op: Operation, full_shape: tuple[int, ...]) -> bool:
-    """Whether a slice of a tensor of `full_shape` has static offsets and is one run of memory."""
-    offsets, sizes, strides = (
+    """Whether a slice of a tensor of `full_shape` is one run of memory at an offset that the host knows."""
+    sizes, strides = (
         [int(value) for value in op.properties[name].get_values()]  # pyright: ignore
-        for name in ("static_offsets", "static_sizes", "static_strides")
+        for name in ("static_sizes", "static_strides")
     )
-    return DYNAMIC_INDEX not in offsets and set(strides) <= {1} and is_contiguous(sizes, full_shape)
+    if any(reads_tensor(value) for value in op.operands if not is_tensor(value)):
+        return False
+    return set(strides) <= {1} and DYNAMIC_INDEX not in sizes and is_contiguous(sizes, full_shape)
 
 
 def _elementwise(op: Operation, inputs: list[SSAValue], maps: list[AffineMap], body: Block) -> None:
