@@ -11,7 +11,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use tiree_hal::allocator::Allocator;
-use tiree_hal::buffer::{Buffer, BufferParams};
+use tiree_hal::buffer::Buffer;
 use tiree_hal::buffer_view::BufferView;
 use tiree_hal::types::{ElementType, NumericalType, encoding};
 use tiree_vm::Value;
@@ -19,7 +19,7 @@ use tiree_vm::cconv::Kind;
 
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
-use crate::hal::buffer_view::HalBufferView;
+use crate::hal::buffer_view::{HalBufferView, default_params};
 use crate::signature::{ArgType, Argument};
 use crate::vm::refs::VmRef;
 
@@ -147,7 +147,7 @@ fn import(
 ) -> PyResult<Arc<BufferView>> {
     let shape: Vec<u64> = memory.shape().iter().map(|&d| d as u64).collect();
     let (data, length) = (memory.data(), memory.len());
-    let params = BufferParams::local(0, 0);
+    let params = default_params();
     let aligned = (data as usize).is_multiple_of(policy.alignment);
     let buffer = match NonNull::new(data) {
         Some(pointer) if aligned && length > 0 => {

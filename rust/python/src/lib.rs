@@ -30,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<hal::semaphore::HalSemaphore>()?;
     module.add_class::<invoker::Invoker>()?;
     module.add_function(wrap_pyfunction!(invoker::set_array_class, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::module::create_hal_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
     Ok(())

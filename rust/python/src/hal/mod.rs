@@ -5,4 +5,5 @@ pub mod buffer;
 pub mod buffer_view;
 pub mod device;
 pub mod fence;
+pub mod module;
 pub mod semaphore;

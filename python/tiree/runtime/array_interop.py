@@ -1,0 +1,198 @@
+"""`DeviceArray`: results of calls, which behave as arrays.
+
+On the CPU devices a result is host memory already, so numpy sees it without a copy. Operators compute on the host and give
+numpy arrays, as in IREE. numpy is imported when an array is looked at, not before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tiree import _native
+from tiree.runtime.enums import BufferUsage, HalElementType, MemoryType
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+class DeviceArray(_native.HalBufferView):
+    """An array on a device. `np.asarray(x)`, operators, indexing, `len`, iteration and DLPack work on it."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> DeviceArray:
+        # DeviceArray(view), made by the runtime, or IREE's DeviceArray(device, view, ...).
+        view = next(a for a in args if isinstance(a, _native.HalBufferView))
+        return super().__new__(cls, view.get_buffer(), list(view.shape), view.element_type)
+
+    def __init__(self, *args: Any, implicit_host_transfer: bool = True, override_dtype: Any = None) -> None:
+        del args
+        self._transfers = implicit_host_transfer
+        self._dtype = override_dtype
+
+    @property
+    def dtype(self) -> np.dtype:
+        from tiree.runtime.dtypes import dtype_of
+
+        if self._dtype is not None:
+            import numpy as np
+
+            return np.dtype(self._dtype)
+        return dtype_of(self.element_type)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        count = 1
+        for d in self.shape:
+            count *= d
+        return count
+
+    @property
+    def is_host_accessible(self) -> bool:
+        """Always: the memory of the CPU devices is the host's."""
+        return True
+
+    def to_host(self) -> np.ndarray:
+        """A numpy array over the same memory."""
+        import numpy as np
+
+        dtype = self.dtype
+        flat = np.frombuffer(self.map(), np.uint8)[: self.size * dtype.itemsize]
+        return flat.view(dtype).reshape(self.shape)
+
+    def _host(self) -> np.ndarray:
+        if not self._transfers:
+            raise ValueError(
+                "this device array cannot be implicitly transferred to the host; call .to_host(), or make it with "
+                "implicit_host_transfer=True"
+            )
+        return self.to_host()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        import numpy as np
+
+        array = self._host()
+        if dtype is not None and np.dtype(dtype) != array.dtype:
+            if copy is False:
+                raise ValueError(f"cannot give {array.dtype} as {dtype} without a copy")
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        plain = [x._host() if isinstance(x, DeviceArray) else x for x in inputs]
+        return getattr(ufunc, method)(*plain, **kwargs)
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        return self._host().__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+    def reshape(self, *shape: Any) -> DeviceArray:
+        """The same memory under another shape; one dimension may be -1."""
+        import numpy as np
+
+        dims = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+        dims = np.empty(self.shape, np.bool_).reshape(dims).shape
+        view = _native.HalBufferView(self.get_buffer(), list(dims), self.element_type)
+        return DeviceArray(view, implicit_host_transfer=self._transfers, override_dtype=self._dtype)
+
+    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> DeviceArray:
+        """A device array of another dtype, converted on the host."""
+        array = self._host()
+        if not copy and array.dtype == dtype:
+            return self
+        return asdevicearray(None, array.astype(dtype, casting=casting), implicit_host_transfer=self._transfers)  # pyright: ignore[reportArgumentType]
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._host()[index]
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of a 0-d array")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._host())
+
+    def __bool__(self) -> bool:
+        return bool(self._host())
+
+    def __int__(self) -> int:
+        return int(self._host())
+
+    def __float__(self) -> float:
+        return float(self._host())
+
+    def __index__(self) -> int:
+        return self._host().__index__()
+
+    def __repr__(self) -> str:
+        return f"<Tiree DeviceArray: shape={list(self.shape)}, dtype={self.dtype}>"
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+
+def _install_operators() -> None:
+    """Binary and unary operators, each through the host array."""
+
+    def forward(name: str) -> Any:
+        def operator(self: DeviceArray, *others: Any) -> Any:
+            plain = [o._host() if isinstance(o, DeviceArray) else o for o in others]
+            return getattr(self._host(), name)(*plain)
+
+        operator.__name__ = name
+        return operator
+
+    binary = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod"
+    names = [f"__{p}{n}__" for n in binary.split() for p in ("", "r")]
+    names += [f"__{n}__" for n in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert")]
+    for name in names:
+        setattr(DeviceArray, name, forward(name))
+
+
+_install_operators()
+_native.set_array_class(DeviceArray)
+
+
+def asdevicearray(
+    device: _native.HalDevice | None,
+    a: Any,
+    dtype: Any = None,
+    *,
+    implicit_host_transfer: bool = False,
+    memory_type: int = MemoryType.DEVICE_LOCAL,
+    allowed_usage: int = BufferUsage.DEFAULT,
+    element_type: HalElementType | None = None,
+) -> DeviceArray:
+    """A copy of array-like `a` on `device`.
+
+    Raises `ValueError` for a dtype that no device has.
+    """
+    import numpy as np
+
+    from tiree.runtime.dtypes import map_dtype_to_dtype_info
+
+    if isinstance(a, DeviceArray) and dtype is None:
+        return a
+    array = np.ascontiguousarray(a, dtype=dtype).reshape(np.shape(a))
+    if element_type is None:
+        element_type = map_dtype_to_dtype_info(array.dtype).element_type
+    if device is None:
+        view = _native.HalBufferView.from_bytes(array.view(_bits(array)), int(element_type))
+    else:
+        view = device.allocator.allocate_buffer_copy(
+            int(memory_type), int(allowed_usage), device, array.view(_bits(array)), int(element_type)
+        )
+    return DeviceArray(view, implicit_host_transfer=implicit_host_transfer)
+
+
+def _bits(array: np.ndarray) -> Any:
+    """An unsigned integer type of the same width, for dtypes that the buffer protocol cannot name."""
+    import numpy as np
+
+    native = array.dtype.kind in "biufc" and not array.dtype.name.startswith(("bfloat", "float8"))
+    return array.dtype if native else np.dtype(f"uint{8 * array.dtype.itemsize}")

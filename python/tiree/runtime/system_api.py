@@ -1,0 +1,205 @@
+"""Configs, contexts and bound modules: the way most programs load and call a `.vmfb`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tiree import _native
+from tiree.runtime.function import FunctionInvoker
+from tiree.runtime.system_setup import get_device, get_first_device
+
+TARGET_BACKEND_TO_DRIVER = {"llvm-cpu": "local-task", "vmvx": "local-task"}
+
+
+class Config:
+    """A device and the modules that every context on it starts with."""
+
+    def __init__(self, driver_name: str | None = None, *, device: _native.HalDevice | None = None) -> None:
+        if device is None:
+            device = get_first_device(driver_name.split(",") if driver_name is not None else None)
+        elif driver_name is not None:
+            raise ValueError("give driver_name or device, not both")
+        self.device = device
+        self.vm_instance = _native.VmInstance()
+        self.default_vm_modules = (_native.create_hal_module(self.vm_instance, self.device),)
+
+
+class BoundModule:
+    """A module in a context: its functions as attributes and items."""
+
+    def __init__(self, context: SystemContext, vm_module: _native.VmModule) -> None:
+        self._context = context
+        self.vm_module = vm_module
+        self._functions: dict[str, FunctionInvoker] = {}
+
+    @property
+    def name(self) -> str:
+        return self.vm_module.name
+
+    def __getattr__(self, name: str) -> FunctionInvoker:
+        if name.startswith("_") and name not in self.vm_module.function_names:
+            raise AttributeError(name)
+        try:
+            return self[name]
+        except KeyError as error:
+            raise AttributeError(error.args[0]) from None
+
+    def __getitem__(self, name: str) -> FunctionInvoker:
+        invoker = self._functions.get(name)
+        if invoker is None:
+            function = self.vm_module.lookup_function(name)
+            if function is None:
+                raise KeyError(self._unknown(name))
+            invoker = self._functions[name] = FunctionInvoker(self._context, self.vm_module, function)
+        return invoker
+
+    def _unknown(self, name: str) -> str:
+        from difflib import get_close_matches
+
+        names = [n for n in self.vm_module.function_names if not n.startswith("__")]
+        close = get_close_matches(name, names, 1)
+        hint = f' Did you mean "{close[0]}"?' if close else ""
+        return f'module has no function "{name}"; it has: {", ".join(names)}.{hint}'
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(n for n in self.vm_module.function_names if not n.startswith("__"))]
+
+    def __repr__(self) -> str:
+        return f"<BoundModule {self.vm_module!r}>"
+
+
+class BoundModules(Mapping[str, BoundModule]):
+    """The modules of a context by name, as attributes and items."""
+
+    def __init__(self) -> None:
+        self._modules: dict[str, BoundModule] = {}
+
+    def __getitem__(self, name: str) -> BoundModule:
+        return self._modules[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __getattr__(self, name: str) -> BoundModule:
+        try:
+            return self.__dict__["_modules"][name]
+        except KeyError:
+            known = ", ".join(self.__dict__.get("_modules", ()))
+            raise AttributeError(f'the context has no module "{name}"; it has: {known}') from None
+
+    def __repr__(self) -> str:
+        return repr(self._modules)
+
+
+class SystemContext:
+    """A context on one device. Without `vm_modules` it starts with the device's modules and can grow."""
+
+    def __init__(self, vm_modules: Sequence[_native.VmModule] | None = None, config: Config | None = None) -> None:
+        self.config = config if config is not None else Config()
+        self.is_dynamic = vm_modules is None
+        start = list(self.config.default_vm_modules)
+        if vm_modules is None:
+            self.vm_context = _native.VmContext(self.instance)
+            self.vm_context.register_modules(start)
+        else:
+            start += list(vm_modules)
+            self.vm_context = _native.VmContext(self.instance, modules=start)
+        self.modules = BoundModules()
+        for module in start:
+            self.modules._modules[module.name] = BoundModule(self, module)
+
+    @property
+    def instance(self) -> _native.VmInstance:
+        return self.config.vm_instance
+
+    def add_vm_modules(self, vm_modules: Sequence[_native.VmModule]) -> None:
+        """Links further modules. Raises `ValueError` for a name that is taken or a context that cannot grow."""
+        if not self.is_dynamic:
+            raise ValueError("this context was created with its modules and cannot grow; leave vm_modules out")
+        for module in vm_modules:
+            if module.name in self.modules:
+                raise ValueError(f'the context has a module "{module.name}" already')
+            self.vm_context.register_modules([module])
+            self.modules._modules[module.name] = BoundModule(self, module)
+
+    def add_vm_module(self, vm_module: _native.VmModule) -> None:
+        """Links one further module; see `add_vm_modules`."""
+        self.add_vm_modules([vm_module])
+
+    # The name that older IREE tutorials use.
+    add_module = add_vm_module
+
+
+def load_vm_modules(*vm_modules: _native.VmModule, config: Config | None = None) -> list[BoundModule]:
+    """The modules in one new context, in order."""
+    context = SystemContext(vm_modules=vm_modules, config=config)
+    return [context.modules[m.name] for m in vm_modules]
+
+
+def load_vm_module(vm_module: _native.VmModule, config: Config | None = None) -> BoundModule:
+    """One module in a new context."""
+    return load_vm_modules(vm_module, config=config)[0]
+
+
+def _config(driver: str | None, backend: str | None) -> Config:
+    if driver is None and backend is None:
+        raise ValueError("Either 'driver' or 'backend' must be specified, but got both as None.")
+    return Config(driver if driver is not None else TARGET_BACKEND_TO_DRIVER[str(backend)])
+
+
+def load_vm_flatbuffer(vm_flatbuffer: bytes, *, driver: str | None = None, backend: str | None = None) -> BoundModule:
+    """A module from bytes, on the device of `driver` (or the one that runs `backend`)."""
+    config = _config(driver, backend)
+    module = _native.VmModule.from_buffer(config.vm_instance, vm_flatbuffer, warn_if_copy=False)
+    return load_vm_module(module, config)
+
+
+def load_vm_flatbuffer_file(
+    path: str | os.PathLike[str],
+    *,
+    driver: str | None = None,
+    backend: str | None = None,
+    destroy_callback: Callable[[], object] | None = None,
+) -> BoundModule:
+    """A module from a file, mapped into memory; see `load_vm_flatbuffer`."""
+    config = _config(driver, backend)
+    module = _native.VmModule.mmap(config.vm_instance, os.fspath(path), destroy_callback=destroy_callback)
+    return load_vm_module(module, config)
+
+
+class Module(BoundModule):
+    """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles by its contents."""
+
+    def __init__(self, vm_module: _native.VmModule, device: str) -> None:
+        context = SystemContext(vm_modules=[vm_module], config=Config(device=get_device(device)))
+        super().__init__(context, vm_module)
+        self.device = device
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Module, (self.vm_module, self.device)
+
+    def __repr__(self) -> str:
+        functions = [self[n].signature for n in self.vm_module.function_names if not n.startswith("__")]
+        return f"<tiree.Module {self.name} on {self.device}: {'; '.join(functions)}>"
+
+
+def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, device: str = "local-task") -> Module:
+    """The compiled module in a file or in bytes, ready to call on `device`.
+
+    `load("add.vmfb").add(a, b)` calls `add`; arrays in, `DeviceArray`s out. Raises `ValueError` for a file that is no
+    module or is damaged, `OSError` for a missing one.
+    """
+    instance = _native.VmInstance()
+    if isinstance(source, bytes | bytearray | memoryview):
+        module = _native.VmModule.from_buffer(instance, source, warn_if_copy=False)
+    else:
+        path = os.fspath(source)
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"no file {path}")
+        module = _native.VmModule.mmap(instance, path)
+    return Module(module, device)
