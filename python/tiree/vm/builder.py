@@ -166,9 +166,14 @@ class FunctionBuilder:
         self.block = block
 
     def finish(self) -> None:
-        """Places the failing blocks. The function is complete then."""
+        """Places the failing blocks and drops constants that nothing uses. The function is complete then."""
         for block in self.failures:
             self.region.add_block(block)
+        for value in self._constants.values():
+            if not value.uses.get_length():
+                assert isinstance(value.owner, Operation)
+                value.owner.detach()
+                value.owner.erase()
 
     # Constants.
 

@@ -105,9 +105,12 @@ class FunctionEncoder:
         self.scratch_cell: int | None = None
         self.scratch_ref: int | None = None
         self.last_uses: dict[SSAValue, Operation] = {}
+        self.failures: dict[Operation, tuple[Block, Operation]] = {}
 
     def run(self) -> EncodedFunction:
-        blocks = list(self.function.body.blocks)
+        self.failures = _inline_failures(self.function)
+        absorbed = {block for block, _ in self.failures.values()}
+        blocks = [block for block in self.function.body.blocks if block not in absorbed]
         for block in blocks:
             self.block_pcs[block] = len(self.code)
             self.code.append(isa.INSTRUCTIONS["Block"].encoding[0])
@@ -226,6 +229,8 @@ class FunctionEncoder:
     # Instructions.
 
     def _encode(self, op: Operation, block: Block) -> None:
+        if op in self.failures:
+            op = self.failures[op][1]
         mnemonic = op.name.removeprefix("vm.")
         instruction = isa.INSTRUCTIONS.get(mnemonic)
         if instruction is None:
@@ -296,6 +301,31 @@ class FunctionEncoder:
                 self._string(op.properties["message"].data)  # pyright: ignore[reportAttributeAccessIssue]
             else:
                 raise AssertionError(f"operand kind {kind} of {instruction.mnemonic}")
+
+
+def _inline_failures(function: vm.FuncOp) -> dict[Operation, tuple[Block, Operation]]:
+    """Branches that a `vm.fail` can stand for: `if status: fail(status)`, going on with the block that comes next.
+
+    The instruction falls through when its status is OK, so neither the branch nor the failing block is needed.
+    """
+    blocks = list(function.body.blocks)
+    predecessors: dict[Block, int] = {}
+    for block in blocks:
+        assert block.last_op is not None
+        for successor in block.last_op.successors:
+            predecessors[successor] = predecessors.get(successor, 0) + 1
+    found: dict[Operation, tuple[Block, Operation]] = {}
+    for block, following in zip(blocks, blocks[1:], strict=False):
+        branch = block.last_op
+        if not isinstance(branch, vm.CondBranchOp) or branch.successors[1] is not following or branch.false_operands:
+            continue
+        failing = branch.successors[0]
+        fail = failing.first_op
+        if fail is None or fail.name != "vm.fail" or failing.args or predecessors[failing] != 1:
+            continue
+        if fail.operands[0] is branch.condition[0]:
+            found[branch] = (failing, fail)
+    return found
 
 
 def _symbol(attr: Attribute) -> str:
