@@ -7,6 +7,7 @@ pub mod buffer;
 pub mod bytecode;
 pub mod cconv;
 pub mod context;
+pub mod disasm;
 mod interp;
 pub mod invocation;
 pub mod isa;

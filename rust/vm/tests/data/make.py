@@ -1,0 +1,274 @@
+"""Makes the module files of this folder, and what IREE's tools say about them.
+
+Usage: python rust/vm/tests/data/make.py   (needs iree-base-runtime and flatbuffers; the results are committed)
+
+- every_instruction.vmfb: one function per instruction, written straight from isa/instructions.txt;
+- *.vmfb from ../asm/*.vmasm by iree-as-module;
+- *.txt and *.json beside each: the text of iree-dump-module.
+"""
+
+import itertools
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+import flatbuffers
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[3]
+sys.path.insert(0, str(ROOT / "isa"))
+import generate  # noqa: E402
+
+BIN = Path(sysconfig.get_path("scripts"))
+TYPES = ["f32", "f64", "i32", "i64", "!vm.buffer", "!vm.list<i32>", "!vm.opaque"]
+IMPORTS = [("other.plain", "0irI_Ir", 1), ("other.maybe", "0v_v", 2), ("other.spans", "0iCiIDCrD_f", 1)]
+RODATA = [b"hello", b"\x00\x01\x02\xff", b"a`b\n"]
+
+
+class Module:
+    """Builds the FlatBuffer of a module; see the container's schema for the field numbers."""
+
+    def __init__(self) -> None:
+        self.b = flatbuffers.Builder(4096)
+
+    def table(self, *fields: tuple[int, str, object]) -> int:
+        """`fields` are (slot, kind, value) with kind one of ref, u32, i32, u64, u8."""
+        self.b.StartObject(max((slot for slot, _, _ in fields), default=-1) + 1)
+        for slot, kind, value in fields:
+            if kind == "ref":
+                self.b.PrependUOffsetTRelativeSlot(slot, value, 0)
+            else:
+                add = {
+                    "u32": self.b.PrependUint32Slot,
+                    "i32": self.b.PrependInt32Slot,
+                    "u64": self.b.PrependUint64Slot,
+                    "u8": self.b.PrependUint8Slot,
+                }[kind]
+                add(slot, value, 0)
+        return self.b.EndObject()
+
+    def vector(self, offsets: list[int]) -> int:
+        self.b.StartVector(4, len(offsets), 4)
+        for offset in reversed(offsets):
+            self.b.PrependUOffsetTRelative(offset)
+        return self.b.EndVector()
+
+    def data(self, data: bytes, alignment: int = 16) -> int:
+        self.b.StartVector(1, len(data), alignment)
+        self.b.head -= len(data)
+        self.b.Bytes[self.b.head : self.b.head + len(data)] = data
+        return self.b.EndVector()
+
+    def text(self, text: str) -> int:
+        return self.b.CreateString(text)
+
+    def attrs(self, attrs: list[tuple[str, str]]) -> int:
+        return self.vector([self.table((0, "ref", self.text(k)), (1, "ref", self.text(v))) for k, v in attrs])
+
+    def signature(self, cconv: str, attrs: list[tuple[str, str]] = []) -> int:
+        fields = [(0, "ref", self.text(cconv))]
+        if attrs:
+            fields.append((1, "ref", self.attrs(attrs)))
+        return self.table(*fields)
+
+    def rodata(self, data: bytes) -> int:
+        compression = self.table()
+        return self.table((0, "u8", 1), (1, "ref", compression), (2, "ref", self.data(data)))
+
+    def descriptors(self, functions: list[dict]) -> int:
+        self.b.StartVector(20, len(functions), 4)
+        for f in reversed(functions):
+            self.b.Prep(4, 20)
+            self.b.PrependUint16(f["refs"])
+            self.b.PrependUint16(f["i32s"])
+            self.b.PrependUint16(f["blocks"])
+            self.b.PrependUint16(0)
+            self.b.PrependUint32(f["requirements"])
+            self.b.PrependUint32(f["length"])
+            self.b.PrependUint32(f["offset"])
+        return self.b.EndVector()
+
+
+def finish(name: str, functions: list[dict], *, imports=IMPORTS, rodata=RODATA, types=TYPES, state=(64, 4), attrs=()):
+    """A whole module; `functions` have code, cconv, blocks, i32s, refs, requirements, optional export and attrs."""
+    m = Module()
+    code = bytearray()
+    for f in functions:
+        code += bytes(-len(code) % 8)
+        f["offset"], f["length"] = len(code), len(f["code"])
+        code += f["code"]
+    code += bytes(-len(code) % 8)
+    exports = [(f["export"], i) for i, f in enumerate(functions) if f.get("export")]
+    export_tables = [m.table((0, "ref", m.text(n)), (1, "i32", i)) for n, i in exports]
+    import_tables = [
+        m.table((0, "ref", m.text(n)), (1, "ref", m.signature(c)), (2, "u32", flags)) for n, c, flags in imports
+    ]
+    fields = [
+        (0, "ref", m.text(name)),
+        (1, "u32", 3),
+        (2, "u32", 15),
+        (4, "ref", m.vector([m.table((0, "ref", m.text(t))) for t in types])),
+        (5, "ref", m.vector([m.table((0, "ref", m.text("other")), (1, "u32", 2), (2, "u32", 2))])),
+        (6, "ref", m.vector(import_tables)),
+        (7, "ref", m.vector(export_tables)),
+        (8, "ref", m.vector([m.signature(f["cconv"], f.get("attrs", [])) for f in functions])),
+        (9, "ref", m.vector([m.rodata(r) for r in rodata])),
+        (11, "ref", m.table((0, "i32", state[0]), (1, "i32", state[1]))),
+        (12, "ref", m.descriptors(functions)),
+        (13, "u32", 17 << 16),
+        (14, "ref", m.data(bytes(code), 16)),
+    ]
+    if attrs:
+        fields.insert(3, (3, "ref", m.attrs(list(attrs))))
+    m.b.FinishSizePrefixed(m.table(*fields), b"IREE")
+    return bytes(m.b.Output())
+
+
+REF = 0x8000
+MOVE = 0x4000
+
+
+def u16(value: int) -> bytes:
+    return value.to_bytes(2, "little")
+
+
+def u32(value: int) -> bytes:
+    return value.to_bytes(4, "little")
+
+
+class Function:
+    """Encodes one instruction between two blocks, with registers that differ from operand to operand."""
+
+    def __init__(self, moves: bool) -> None:
+        self.code = bytearray(b"\x79")
+        self.next_i32, self.next_ref, self.moves = itertools.count(1), itertools.count(0), moves
+        self.holes: list[int] = []
+
+    def pad(self) -> None:
+        if len(self.code) % 2:
+            self.code.append(0)
+
+    def reg(self, kind: str, result: bool) -> int:
+        if kind in "if":
+            return next(self.next_i32)
+        if kind in "IF":
+            at = next(self.next_i32)
+            at += at % 2
+            self.next_i32 = itertools.count(at + 2)
+            return at
+        return REF | (MOVE if kind == "m" and self.moves and not result else 0) | next(self.next_ref)
+
+    def regs(self, kinds: str) -> None:
+        self.pad()
+        self.code += u16(len(kinds))
+        for kind in kinds:
+            self.code += u16(self.reg(kind, False))
+
+    def remap(self) -> None:
+        self.pad()
+        pairs = [(1, 2), (REF | (MOVE if self.moves else 0), REF | 1)] if self.moves else []
+        self.code += u16(len(pairs)) + b"".join(u16(s) + u16(t) for s, t in pairs)
+
+    def pc(self) -> None:
+        self.holes.append(len(self.code))
+        self.code += bytes(4)
+
+    def operand(self, mnemonic: str, name: str, kind: str, result: bool) -> None:
+        if kind in ("i", "I", "f", "F", "r", "m"):
+            self.code += u16(self.reg(kind, result))
+        elif kind.startswith("#"):
+            values = {"#i32": u32(0xFFFFFFF6), "#i64": (1234567890123).to_bytes(8, "little"), "#f32": u32(0x3FC00000)}
+            values |= {"#f64": (0xC004000000000000).to_bytes(8, "little"), "#u16": u16(2)}
+            self.code += values[kind]
+        elif kind == "glob":
+            self.code += u32(1 if mnemonic.endswith("ref") else 8)
+        elif kind == "rod":
+            self.code += u32(1)
+        elif kind == "type":
+            self.code += u32(4)
+        elif kind == "func":
+            index = 2 if "variadic" in mnemonic else 0
+            self.code += u32(0x80000000 | index)
+        elif kind == "seg":
+            self.pad()
+            self.code += u16(3) + u16(0xFFFF) + u16(2) + u16(1)
+        elif kind == "pc":
+            self.pc()
+        elif kind == "remap":
+            self.remap()
+        elif kind == "cases":
+            for _ in range(2):
+                self.pc()
+                self.remap()
+        elif kind == "str":
+            self.code += u16(7) + b'say "x"'
+        elif kind == "[*]":
+            self.regs(self.any_list(mnemonic, result))
+        else:
+            self.regs(kind[1] * 3)
+
+    @staticmethod
+    def any_list(mnemonic: str, result: bool) -> str:
+        if mnemonic.startswith("call"):
+            if "variadic" in mnemonic:
+                return "f" if result else "iiIiIr"
+            return "Ir" if result else "irI"
+        return {"return": "", "discard.refs": "rr"}.get(mnemonic, "iIr")
+
+    def finish(self, terminator: bool) -> tuple[bytes, int]:
+        if not terminator:
+            self.code += b"\x5a"
+            self.regs("")
+        if not self.holes and not terminator:
+            return bytes(self.code), 1
+        for hole in self.holes:
+            self.code[hole : hole + 4] = u32(len(self.code))
+        self.code += b"\x79\x5a"
+        self.regs("")
+        return bytes(self.code), 2
+
+
+def every_instruction() -> bytes:
+    table = generate.read_table()
+    functions = []
+    for row in table.rows:
+        # iree-dump-module 3.13 executes but cannot print cast.ui64.f32.
+        if row.mnemonic.startswith("Prefix") or row.mnemonic in ("Block", "cast.ui64.f32"):
+            continue
+        for moves in (False, True):
+            f = Function(moves)
+            if row.set in table.prefixes:
+                f.code.append(table.prefixes[row.set])
+            f.code.append(row.opcode)
+            for name, kind, result in row.operands:
+                f.operand(row.mnemonic, name, kind, result)
+            code, blocks = f.finish(row.terminator)
+            entry = {"code": code, "cconv": "0v_v", "blocks": blocks, "i32s": 24, "refs": 8, "requirements": 15}
+            if not moves:
+                entry |= {"export": row.mnemonic, "attrs": [("note", row.meaning)]}
+            functions.append(entry)
+    return finish("every", functions, attrs=[("made.by", "make.py"), ("empty", "")])
+
+
+def dump(path: Path) -> None:
+    for suffix, flags in ((".txt", []), (".json", ["--output=flatbuffer-json", "--pretty"])):
+        text = subprocess.run([BIN / "iree-dump-module", *flags, path], check=True, capture_output=True).stdout
+        path.with_suffix(suffix).write_bytes(text)
+
+
+def main() -> None:
+    every = HERE / "every_instruction.vmfb"
+    every.write_bytes(every_instruction())
+    made = [every]
+    for source in sorted((HERE.parent / "asm").glob("*.vmasm")):
+        target = HERE / source.with_suffix(".vmfb").name
+        subprocess.run([BIN / "iree-as-module", f"--output={target}", source], check=True)
+        target.chmod(0o644)
+        made.append(target)
+    for path in made:
+        dump(path)
+
+
+if __name__ == "__main__":
+    main()
