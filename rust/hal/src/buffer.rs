@@ -54,7 +54,10 @@ impl BufferParams {
 enum Memory {
     Block(Block),
     /// Somebody else's memory, valid while `owner` lives.
-    Foreign { data: NonNull<u8>, _owner: Arc<dyn Any + Send + Sync> },
+    Foreign {
+        data: NonNull<u8>,
+        _owner: Arc<dyn Any + Send + Sync>,
+    },
 }
 
 enum Transient {
@@ -365,9 +368,9 @@ fn transient_block(state: &Transient) -> Result<Arc<Block>> {
         Transient::Pending => Err(Status::failed_precondition(
             "the buffer has no memory yet: its queue.alloca has not run; wait for the fence that it signals",
         )),
-        Transient::Released => Err(Status::failed_precondition(
-            "the buffer has no memory any more: it was given back with queue.dealloca",
-        )),
+        Transient::Released => {
+            Err(Status::failed_precondition("the buffer has no memory any more: it was given back with queue.dealloca"))
+        }
     }
 }
 

@@ -341,7 +341,8 @@ impl CommandBuffer {
                 }
                 WorkgroupCount::Indirect(binding) => {
                     let binding = Binding { length: 12, ..binding };
-                    let binding = self.check_binding(binding, "workgroup count buffer", 0, access::READ).annotate(name)?;
+                    let binding =
+                        self.check_binding(binding, "workgroup count buffer", 0, access::READ).annotate(name)?;
                     Counts::Indirect(recorder.bind(binding))
                 }
             };

@@ -143,9 +143,14 @@ mod tests {
 
     #[test]
     fn globs() {
-        for (pattern, matches) in
-            [("local*", true), ("*", true), ("local-tas?", true), ("local-task", true), ("*task", true), ("l*t*k", true)]
-        {
+        for (pattern, matches) in [
+            ("local*", true),
+            ("*", true),
+            ("local-tas?", true),
+            ("local-task", true),
+            ("*task", true),
+            ("l*t*k", true),
+        ] {
             assert_eq!(glob(pattern.as_bytes(), b"local-task"), matches, "{pattern}");
         }
         for pattern in ["", "local", "cuda*", "local-task?", "*x*", "local-?"] {

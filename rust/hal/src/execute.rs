@@ -46,10 +46,22 @@ struct Work<'a> {
 }
 
 enum Kind<'a> {
-    Dispatch { dispatch: &'a Dispatch, arguments: DispatchArguments<'a>, total: u64 },
-    Fill { pattern: crate::command_buffer::Pattern, target: *mut u8, length: usize },
+    Dispatch {
+        dispatch: &'a Dispatch,
+        arguments: DispatchArguments<'a>,
+        total: u64,
+    },
+    Fill {
+        pattern: crate::command_buffer::Pattern,
+        target: *mut u8,
+        length: usize,
+    },
     /// Copies and updates: the bytes of an update lie in the program.
-    Copy { source: *const u8, target: *mut u8, length: usize },
+    Copy {
+        source: *const u8,
+        target: *mut u8,
+        length: usize,
+    },
 }
 
 /// What all tiles of a region are shared out over.
@@ -83,7 +95,9 @@ fn resolve_binding(program: &Program, table: &[TableEntry], index: usize, resolv
                 ))
             })?;
             let buffer = entry.buffer.as_ref().ok_or_else(|| {
-                Status::invalid_argument(format!("the command buffer uses slot {slot}, which is empty in the binding table"))
+                Status::invalid_argument(format!(
+                    "the command buffer uses slot {slot}, which is empty in the binding table"
+                ))
             })?;
             let (base, size) = buffer.resolve_range(entry.offset, entry.length).annotate(|| format!("slot {slot}"))?;
             let end = if binding.length == u64::MAX {
@@ -125,8 +139,7 @@ fn check_slot(program: &Program, table: &[TableEntry], index: usize, usages: u32
 /// # Errors
 /// The first failure; it names the command.
 pub(crate) fn run_program(program: &Program, table: &[TableEntry], threads: &Threads<'_>) -> Result<()> {
-    let mut resolved =
-        Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), _pins: SmallVec::new() };
+    let mut resolved = Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), _pins: SmallVec::new() };
     for index in 0..program.bindings.len() {
         resolve_binding(program, table, index, &mut resolved).map_err(|status| name_binding(program, index, status))?;
     }
@@ -161,7 +174,9 @@ fn name_binding(program: &Program, index: usize, status: Status) -> Status {
             Command::Dispatch(dispatch) if dispatch.bindings.contains(&index) => {
                 format!("binding {}", index - dispatch.bindings.start)
             }
-            Command::Dispatch(Dispatch { counts: Counts::Indirect(at), .. }) if *at == index => "workgroup count".into(),
+            Command::Dispatch(Dispatch { counts: Counts::Indirect(at), .. }) if *at == index => {
+                "workgroup count".into()
+            }
             Command::Fill { target, .. } | Command::Update { target, .. } | Command::Copy { target, .. }
                 if *target == index =>
             {
@@ -289,9 +304,7 @@ impl Region<'_> {
         let tiles: u64 = self.works.iter().map(|work| work.tiles).sum();
         let estimate: f64 = self.works.iter().map(Work::estimate).sum();
         let begin = Instant::now();
-        let body = |participant: &tiree_task::Participant, range: Range<u64>| {
-            self.run_range(range, participant)
-        };
+        let body = |participant: &tiree_task::Participant, range: Range<u64>| self.run_range(range, participant);
         let small = estimate < INLINE_NANOSECONDS;
         if small { executor.run_small_grid(tiles, body) } else { executor.run_grid(tiles, body) }
             .map_err(GridError::into_status)?;
@@ -303,7 +316,11 @@ impl Region<'_> {
     }
 
     /// Runs a range of the region's linear tile space.
-    fn run_range(&self, range: Range<u64>, participant: &tiree_task::Participant) -> std::result::Result<(), GridError> {
+    fn run_range(
+        &self,
+        range: Range<u64>,
+        participant: &tiree_task::Participant,
+    ) -> std::result::Result<(), GridError> {
         let mut base = 0;
         for work in &self.works {
             let (start, end) = (range.start.max(base), range.end.min(base + work.tiles));

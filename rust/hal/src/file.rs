@@ -37,7 +37,8 @@ impl File {
     /// # Errors
     /// UNAVAILABLE when its size cannot be asked for.
     pub fn from_os(file: Arc<OsFile>, writable: bool) -> Result<File> {
-        let length = file.metadata().map_err(|error| Status::unavailable(format!("cannot stat the file: {error}")))?.len();
+        let length =
+            file.metadata().map_err(|error| Status::unavailable(format!("cannot stat the file: {error}")))?.len();
         Ok(File { source: Source::Os { file, writable }, length })
     }
 
@@ -68,8 +69,9 @@ impl File {
             Source::Memory { buffer, offset: base } => buffer.read(*base as u64 + offset, target),
             Source::Os { file, .. } => {
                 use std::os::unix::fs::FileExt;
-                file.read_exact_at(target, offset)
-                    .map_err(|error| Status::unavailable(format!("cannot read {} bytes at {offset}: {error}", target.len())))
+                file.read_exact_at(target, offset).map_err(|error| {
+                    Status::unavailable(format!("cannot read {} bytes at {offset}: {error}", target.len()))
+                })
             }
         }
     }
@@ -82,8 +84,9 @@ impl File {
         match &self.source {
             Source::Os { file, writable: true } => {
                 use std::os::unix::fs::FileExt;
-                file.write_all_at(source, offset)
-                    .map_err(|error| Status::unavailable(format!("cannot write {} bytes at {offset}: {error}", source.len())))
+                file.write_all_at(source, offset).map_err(|error| {
+                    Status::unavailable(format!("cannot write {} bytes at {offset}: {error}", source.len()))
+                })
             }
             _ => Err(Status::permission_denied("the file was opened for reading only")),
         }

@@ -1,7 +1,26 @@
-//! wip
+//! The hardware abstraction layer of Tiree: devices, memory, fences, command buffers, native kernels, and the `hal`
+//! module through which compiled code uses them.
+//!
+//! Where things are:
+//!
+//! | subject | module |
+//! |---|---|
+//! | devices and drivers (`local-sync`, `local-task`) | [`device`], [`drivers`] |
+//! | memory | [`allocator`], [`buffer`], [`buffer_view`], [`memory`] |
+//! | ordering | [`semaphore`], [`fence`], [`queue`] |
+//! | work | [`command_buffer`], [`executable`] |
+//! | files and parameters | [`file`], [`parameters`] |
+//! | native modules for the VM | [`module`] (`hal`), [`parameters`] (`io_parameters`), [`check`] |
+//! | values of the tools | [`values`] |
+//! | the API for Rust programs | [`runtime`] |
+//!
+//! The crate knows no Python. Kernels are native code and are trusted as such; everything else that a module or a
+//! caller passes in is checked and answered with a [`tiree_vm::Status`].
+
 pub mod allocator;
 pub mod buffer;
 pub mod buffer_view;
+pub mod check;
 pub mod command_buffer;
 pub mod device;
 pub mod drivers;
@@ -11,9 +30,11 @@ pub mod fence;
 pub mod file;
 pub mod memory;
 pub mod module;
+pub mod parameters;
 pub mod queue;
 pub mod runtime;
 pub mod semaphore;
 pub mod types;
+pub mod values;
 
 pub use execute::TableEntry;

@@ -198,7 +198,9 @@ impl Pool {
     pub fn allocate(self: &Arc<Pool>, length: usize, kind: Kind) -> Result<Block> {
         let exhausted = || {
             let live = self.blocks.live.load(Ordering::Relaxed);
-            Status::resource_exhausted(format!("out of memory: {length} bytes asked, {live} bytes in use by this device"))
+            Status::resource_exhausted(format!(
+                "out of memory: {length} bytes asked, {live} bytes in use by this device"
+            ))
         };
         let size = size_class(length).filter(|&size| size <= isize::MAX as usize - 4096).ok_or_else(exhausted)?;
         let reused = {

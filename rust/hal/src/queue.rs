@@ -63,7 +63,8 @@ impl QueueOp {
     /// # Errors
     /// OUT_OF_RANGE, INVALID_ARGUMENT or PERMISSION_DENIED.
     pub fn fill(target: Arc<Buffer>, offset: u64, length: u64, pattern: Pattern) -> Result<QueueOp> {
-        let target = Range::new(target, offset, length, usage::TRANSFER_TARGET, access::WRITE).annotate(|| "fill".into())?;
+        let target =
+            Range::new(target, offset, length, usage::TRANSFER_TARGET, access::WRITE).annotate(|| "fill".into())?;
         pattern.check_range(target.offset, target.length)?;
         Ok(QueueOp(Op::Fill { target, pattern }))
     }
@@ -100,7 +101,9 @@ impl QueueOp {
     pub fn update(data: &[u8], target: Arc<Buffer>, offset: u64) -> Result<QueueOp> {
         if data.len() > MAX_UPDATE {
             let length = data.len();
-            return Err(Status::invalid_argument(format!("update of {length} bytes is above the limit of {MAX_UPDATE}")));
+            return Err(Status::invalid_argument(format!(
+                "update of {length} bytes is above the limit of {MAX_UPDATE}"
+            )));
         }
         let target = Range::new(target, offset, data.len() as u64, usage::TRANSFER_TARGET, access::WRITE)
             .annotate(|| "update".into())?;
@@ -128,7 +131,13 @@ impl QueueOp {
     ///
     /// # Errors
     /// OUT_OF_RANGE or PERMISSION_DENIED.
-    pub fn write(source: Arc<Buffer>, source_offset: u64, file: Arc<File>, offset: u64, length: u64) -> Result<QueueOp> {
+    pub fn write(
+        source: Arc<Buffer>,
+        source_offset: u64,
+        file: Arc<File>,
+        offset: u64,
+        length: u64,
+    ) -> Result<QueueOp> {
         let source = Range::new(source, source_offset, length, usage::TRANSFER_SOURCE, access::READ)
             .annotate(|| "write source".into())?;
         Ok(QueueOp(Op::Write { source, file, offset }))

@@ -120,7 +120,8 @@ impl Semaphore {
         if state.waiters.is_empty() {
             return Ok(());
         }
-        let (ready, left): (Vec<_>, Vec<_>) = std::mem::take(&mut state.waiters).into_iter().partition(|w| w.0 <= value);
+        let (ready, left): (Vec<_>, Vec<_>) =
+            std::mem::take(&mut state.waiters).into_iter().partition(|w| w.0 <= value);
         state.waiters = left;
         drop(state);
         run_callbacks(ready.into_iter().map(|(_, callback)| (callback, Ok(()))));

@@ -270,13 +270,42 @@ impl ElementType {
 
 fn suggestion(name: &str) -> Option<&'static str> {
     const OTHER_NAMES: &[(&str, &str)] = &[
-        ("float", "f32"), ("float16", "f16"), ("half", "f16"), ("float32", "f32"), ("float64", "f64"),
-        ("double", "f64"), ("bfloat16", "bf16"), ("int8", "i8"), ("int16", "i16"), ("int32", "i32"),
-        ("int", "i32"), ("int64", "i64"), ("long", "i64"), ("index", "i64"), ("uint8", "ui8"), ("uint16", "ui16"),
-        ("uint32", "ui32"), ("uint64", "ui64"), ("u8", "ui8"), ("u16", "ui16"), ("u32", "ui32"), ("u64", "ui64"),
-        ("s8", "si8"), ("s16", "si16"), ("s32", "si32"), ("s64", "si64"), ("bool", "i1"), ("pred", "i1"),
-        ("complex64", "cf64"), ("complex128", "cf128"), ("complex<f32>", "cf64"), ("complex<f64>", "cf128"),
-        ("c64", "cf64"), ("c128", "cf128"), ("f8", "f8E4M3FN"), ("float8_e4m3fn", "f8E4M3FN"),
+        ("float", "f32"),
+        ("float16", "f16"),
+        ("half", "f16"),
+        ("float32", "f32"),
+        ("float64", "f64"),
+        ("double", "f64"),
+        ("bfloat16", "bf16"),
+        ("int8", "i8"),
+        ("int16", "i16"),
+        ("int32", "i32"),
+        ("int", "i32"),
+        ("int64", "i64"),
+        ("long", "i64"),
+        ("index", "i64"),
+        ("uint8", "ui8"),
+        ("uint16", "ui16"),
+        ("uint32", "ui32"),
+        ("uint64", "ui64"),
+        ("u8", "ui8"),
+        ("u16", "ui16"),
+        ("u32", "ui32"),
+        ("u64", "ui64"),
+        ("s8", "si8"),
+        ("s16", "si16"),
+        ("s32", "si32"),
+        ("s64", "si64"),
+        ("bool", "i1"),
+        ("pred", "i1"),
+        ("complex64", "cf64"),
+        ("complex128", "cf128"),
+        ("complex<f32>", "cf64"),
+        ("complex<f64>", "cf128"),
+        ("c64", "cf64"),
+        ("c128", "cf128"),
+        ("f8", "f8E4M3FN"),
+        ("float8_e4m3fn", "f8E4M3FN"),
         ("float8_e5m2", "f8E5M2"),
     ];
     let lower = name.to_ascii_lowercase();
@@ -322,7 +351,22 @@ mod tests {
 
     #[test]
     fn names_round_trip() {
-        for name in ["i1", "i4", "i8", "si16", "ui64", "f16", "f32", "f64", "bf16", "cf64", "cf128", "f8E5M2", "f8E4M3FN", "f8E8M0FNU"] {
+        for name in [
+            "i1",
+            "i4",
+            "i8",
+            "si16",
+            "ui64",
+            "f16",
+            "f32",
+            "f64",
+            "bf16",
+            "cf64",
+            "cf128",
+            "f8E5M2",
+            "f8E4M3FN",
+            "f8E8M0FNU",
+        ] {
             assert_eq!(ElementType::parse(name).unwrap().to_string(), name);
         }
         assert_eq!(ElementType::parse("x32").unwrap(), ElementType::OPAQUE_32);

@@ -138,7 +138,10 @@ fn wrong_arguments_say_what_is_needed() {
         call.push_array(&[4], &[1f64; 4]).unwrap();
         call.push_array(&[4], &[1f32; 4]).unwrap();
         let text = call.invoke().unwrap_err().to_string();
-        assert!(text.contains("`input0` element type mismatch; expected f32 (21000020) but have f64 (21000040)"), "{text}");
+        assert!(
+            text.contains("`input0` element type mismatch; expected f32 (21000020) but have f64 (21000040)"),
+            "{text}"
+        );
         assert!(text.contains("argument 1 is 4xf64; needs 4xf32"), "{text}");
         call.push_array(&[4], &[1f32; 4]).unwrap();
         call.push_array(&[2, 2], &[1f32; 4]).unwrap();
@@ -147,7 +150,9 @@ fn wrong_arguments_say_what_is_needed() {
         call.push_array(&[4], &[1f32; 4]).unwrap();
         call.push_array(&[5], &[1f32; 5]).unwrap();
         let text = call.invoke().unwrap_err().to_string();
-        assert!(text.contains("shape dimension 0 mismatch; expected 4 but have 5; expected shape `4`, actual shape `5`"));
+        assert!(
+            text.contains("shape dimension 0 mismatch; expected 4 but have 5; expected shape `4`, actual shape `5`")
+        );
         call.push(3);
         assert!(call.invoke().is_err());
     });
@@ -159,9 +164,10 @@ fn coarse_fences_let_invocations_interleave() {
     let instance = Instance::new();
     let session = Session::new(&instance, instance.create_device("local-task").unwrap()).unwrap();
     session.append_module_from_file(fixture("fences")).unwrap();
-    let function = session.context().lookup_function("module.square$async").or_else(|_| {
-        session.context().lookup_function("module.square")
-    });
+    let function = session
+        .context()
+        .lookup_function("module.square$async")
+        .or_else(|_| session.context().lookup_function("module.square"));
     let function = function.unwrap();
     let mut calls = Vec::new();
     for base in [1f32, 10.0] {

@@ -8,18 +8,53 @@ pub const PROCESSOR_DATA_WORDS: usize = 8;
 /// (LLVM feature name, bit in word 0) for x86-64.
 #[cfg(target_arch = "x86_64")]
 const FEATURES: &[(&str, u32)] = &[
-    ("sse3", 0), ("ssse3", 1), ("sse4.1", 2), ("sse4.2", 3), ("sse4a", 4), ("avx", 10), ("fma", 11), ("fma4", 12),
-    ("xop", 13), ("f16c", 14), ("avx2", 15), ("avx512f", 20), ("avx512cd", 21), ("avx512vl", 22), ("avx512dq", 23),
-    ("avx512bw", 24), ("avx512ifma", 25), ("avx512vbmi", 26), ("avx512vpopcntdq", 27), ("avx512vnni", 28),
-    ("avx512vbmi2", 29), ("avx512bitalg", 30), ("avx512bf16", 31), ("avx512fp16", 32), ("amx-tile", 50),
-    ("amx-int8", 51), ("amx-bf16", 52),
+    ("sse3", 0),
+    ("ssse3", 1),
+    ("sse4.1", 2),
+    ("sse4.2", 3),
+    ("sse4a", 4),
+    ("avx", 10),
+    ("fma", 11),
+    ("fma4", 12),
+    ("xop", 13),
+    ("f16c", 14),
+    ("avx2", 15),
+    ("avx512f", 20),
+    ("avx512cd", 21),
+    ("avx512vl", 22),
+    ("avx512dq", 23),
+    ("avx512bw", 24),
+    ("avx512ifma", 25),
+    ("avx512vbmi", 26),
+    ("avx512vpopcntdq", 27),
+    ("avx512vnni", 28),
+    ("avx512vbmi2", 29),
+    ("avx512bitalg", 30),
+    ("avx512bf16", 31),
+    ("avx512fp16", 32),
+    ("amx-tile", 50),
+    ("amx-int8", 51),
+    ("amx-bf16", 52),
 ];
 /// (LLVM feature name, bit in word 0) for 64-bit ARM.
 #[cfg(target_arch = "aarch64")]
 const FEATURES: &[(&str, u32)] = &[
-    ("fp-armv8", 0), ("lse", 1), ("lse128", 2), ("fullfp16", 10), ("fp16fml", 11), ("dotprod", 12), ("i8mm", 13),
-    ("bf16", 14), ("sve", 20), ("sve2", 21), ("sve2p1", 22), ("sve2-bitperm", 23), ("f32mm", 24), ("f64mm", 25),
-    ("sme", 30), ("sme2", 31),
+    ("fp-armv8", 0),
+    ("lse", 1),
+    ("lse128", 2),
+    ("fullfp16", 10),
+    ("fp16fml", 11),
+    ("dotprod", 12),
+    ("i8mm", 13),
+    ("bf16", 14),
+    ("sve", 20),
+    ("sve2", 21),
+    ("sve2p1", 22),
+    ("sve2-bitperm", 23),
+    ("f32mm", 24),
+    ("f64mm", 25),
+    ("sme", 30),
+    ("sme2", 31),
 ];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const FEATURES: &[(&str, u32)] = &[];
@@ -143,9 +178,15 @@ mod tests {
         let text = std::fs::read_to_string("/proc/cpuinfo").unwrap();
         let flags: Vec<&str> = text.lines().find(|l| l.starts_with("flags")).unwrap().split_whitespace().collect();
         let renamed = [
-            ("sse3", "pni"), ("sse4.1", "sse4_1"), ("sse4.2", "sse4_2"), ("avx512vpopcntdq", "avx512_vpopcntdq"),
-            ("avx512vnni", "avx512_vnni"), ("avx512vbmi2", "avx512_vbmi2"), ("avx512bitalg", "avx512_bitalg"),
-            ("avx512bf16", "avx512_bf16"), ("avx512fp16", "avx512_fp16"),
+            ("sse3", "pni"),
+            ("sse4.1", "sse4_1"),
+            ("sse4.2", "sse4_2"),
+            ("avx512vpopcntdq", "avx512_vpopcntdq"),
+            ("avx512vnni", "avx512_vnni"),
+            ("avx512vbmi2", "avx512_vbmi2"),
+            ("avx512bitalg", "avx512_bitalg"),
+            ("avx512bf16", "avx512_bf16"),
+            ("avx512fp16", "avx512_fp16"),
         ];
         for (name, _) in FEATURES.iter().filter(|feature| !feature.0.starts_with("amx")) {
             let kernel = renamed.iter().find(|pair| pair.0 == *name).map_or(*name, |pair| pair.1);

@@ -64,7 +64,8 @@ impl Span {
         let (mut low, mut high) = (u64::MAX, 0);
         for load in loads {
             let alignment = load.alignment.max(page);
-            let end = load.address.checked_add(load.memory_size).and_then(|end| end.checked_next_multiple_of(alignment));
+            let end =
+                load.address.checked_add(load.memory_size).and_then(|end| end.checked_next_multiple_of(alignment));
             low = low.min(load.address / alignment * alignment);
             high = high.max(end.ok_or_else(|| bad("ELF segment addresses overflow"))?);
         }
@@ -129,10 +130,13 @@ impl Span {
         let end = end.ok_or_else(|| bad("ELF segment addresses overflow"))?.min(self.minimum + self.length as u64);
         let offset = self.offset(start, end.saturating_sub(start))?;
         // SAFETY: whole pages inside our own mapping.
-        let status = unsafe { libc::mprotect(self.data.as_ptr().add(offset).cast(), (end - start) as usize, protection) };
+        let status =
+            unsafe { libc::mprotect(self.data.as_ptr().add(offset).cast(), (end - start) as usize, protection) };
         if status != 0 {
             let error = std::io::Error::last_os_error();
-            return Err(Status::permission_denied(format!("the system refuses to make kernel code executable: {error}")));
+            return Err(Status::permission_denied(format!(
+                "the system refuses to make kernel code executable: {error}"
+            )));
         }
         Ok(())
     }
@@ -402,7 +406,8 @@ fn run_initialisers(span: &Span, tags: &Tags, loads: &[Segment]) -> Result<()> {
     }
     for address in functions {
         let local = address.wrapping_sub(span.bias());
-        let inside = |load: &Segment| load.flags & PF_X != 0 && local >= load.address && local - load.address < load.memory_size;
+        let inside =
+            |load: &Segment| load.flags & PF_X != 0 && local >= load.address && local - load.address < load.memory_size;
         if !loads.iter().any(inside) {
             return Err(bad(format!("ELF initialiser at {local:#x} is not in an executable segment")));
         }

@@ -28,8 +28,7 @@ pub(super) struct Environment {
 }
 
 /// Calls an imported function.
-pub(super) type ImportThunk =
-    unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void, *mut c_void) -> c_int;
+pub(super) type ImportThunk = unsafe extern "C" fn(*const c_void, *mut c_void, *mut c_void, *mut c_void) -> c_int;
 
 /// What all workgroups of a dispatch share.
 #[repr(C)]

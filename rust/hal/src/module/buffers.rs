@@ -238,4 +238,3 @@ pub(super) fn view_trace(module: &HalModule, frame: &mut CallFrame<'_>) -> Resul
     sink(&text(key), &views);
     Ok(Flow::Done)
 }
-

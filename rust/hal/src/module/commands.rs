@@ -131,8 +131,7 @@ fn record_dispatch(
     flags: u64,
     frame: &mut CallFrame<'_>,
 ) -> Result<Flow> {
-    let constants: SmallVec<[u32; 16]> =
-        (0..frame.span()?).map(|_| Ok(frame.i32()? as u32)).collect::<Result<_>>()?;
+    let constants: SmallVec<[u32; 16]> = (0..frame.span()?).map(|_| Ok(frame.i32()? as u32)).collect::<Result<_>>()?;
     let mut bindings: SmallVec<[Binding; 8]> = SmallVec::new();
     for _ in 0..frame.span()? {
         frame.i32()?;

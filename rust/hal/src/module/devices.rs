@@ -82,7 +82,9 @@ pub(super) fn queue_alloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<F
     let queue = Queue::read(frame)?;
     let pool = frame.i64()?;
     if pool != 0 {
-        return Err(Status::unimplemented(format!("allocation pool {pool} does not exist; only the default pool 0 does")));
+        return Err(Status::unimplemented(format!(
+            "allocation pool {pool} does not exist; only the default pool 0 does"
+        )));
     }
     let (types, usages) = (frame.i32()? as u32, frame.i32()? as u32);
     let size = frame.i64()?;
