@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AffineMapAttr, ArrayAttr, TensorType, i1, i8
 from xdsl.dialects.func import FuncOp
-from xdsl.dialects.linalg import IteratorTypeAttr
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue

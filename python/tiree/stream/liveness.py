@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
-_VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast"})
+VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast"})
 
 
 def is_tensor(value: SSAValue) -> bool:
@@ -24,7 +24,7 @@ def tied_operand(result: OpResult) -> int | None:
     Reshapes look at their source, updates write into their target, dispatches say so in `tied_operands`.
     """
     op = result.op
-    if op.name in _VIEWS or op.name == "flow.tensor.update":
+    if op.name in VIEWS or op.name == "flow.tensor.update":
         return 0
     if op.name == "flow.tensor.store":
         return 1
@@ -44,7 +44,7 @@ def tied_operand(result: OpResult) -> int | None:
 
 def written_operands(op: Operation) -> list[int]:
     """Numbers of the operands that `op` writes in place."""
-    if op.name in _VIEWS or op.name == "hal.tensor.barrier":
+    if op.name in VIEWS or op.name == "hal.tensor.barrier":
         return []
     return [index for result in op.results if (index := tied_operand(result)) is not None]
 

@@ -51,7 +51,6 @@ class Scheduler(TensorOps):
         self.borders = BlockBorders(region)
         self.pool_sizes: list[ConstantOp] = []
         self._pool_resource: tuple[SSAValue, SSAValue] | None = None
-        self._handled: set[Operation] = set()
         self._dead: list[Operation] = []
         self._exported: dict[Operation, Storage] = {}
         self._staged: dict[Operation, Storage] = {}
@@ -105,14 +104,14 @@ class Scheduler(TensorOps):
             raise unsupported(op, f"{op.name} on tensors of host code has no schedule", "move it into a dispatch")
         elif not op.successors and op.name == "util.return":
             self._wait()
-        self._handled.add(op)
+        self.handled.add(op)
 
     # Points where the host needs the device.
 
     def flush(self) -> None:
         """Emits what was asked for; `timepoint` is its end."""
         if self.run:
-            self.timepoint = RunEmitter(self.run, self.builder, self.timepoint).emit(self._handled)
+            self.timepoint = RunEmitter(self.run, self.builder, self.timepoint).emit(self.handled)
             self.run = Run()
         self.forget_splats()
 
@@ -130,7 +129,7 @@ class Scheduler(TensorOps):
         await_op = stream.TimepointAwaitOp(list(waiting), list(waiting.values()), self.timepoint)
         self.builder.add(await_op)
         ready = dict(zip(waiting, await_op.results_, strict=True))
-        for storage in storages:
+        for storage in dict.fromkeys(storages):
             if storage.resource is not None:
                 storage.resource = ready[storage.resource]
         self.timepoint = None
@@ -239,7 +238,7 @@ class Scheduler(TensorOps):
         staging = Storage(size, lifetime="staging")
         self.copy(Range(self.storage_of(load.operands[0], load), size, static, dynamic), Range(staging, size))
         self._staged[load] = staging
-        self._handled.add(load)
+        self.handled.add(load)
 
     def _known_element(self, load: Operation) -> ConstantOp | None:
         """The element, when it is that of a constant at a known place."""
@@ -363,12 +362,27 @@ class SchedulePass(ModulePass):
             scheduler.schedule()
             function.function_type = _signature(function)
             sizes.extend(scheduler.pool_sizes)
+        _drop_unused_executables(op)
         if pool.is_empty:
             return
         for size in sizes:
             size.properties["value"] = ConstantOp.index(pool.size).value
         first = next(o for o in op.ops if not _is_device_global(o))
         op.body.block.insert_ops_before(pool.global_and_initializer(affinity), first)
+
+
+def _drop_unused_executables(module: ModuleOp) -> None:
+    """Executables that nothing dispatches are not worth compiling."""
+    used = {
+        dispatch.entry_point.root_reference.data
+        for function in module.ops
+        if isinstance(function, util.FuncOp)
+        for dispatch in function.walk()
+        if isinstance(dispatch, stream.CmdDispatchOp)
+    }
+    for op in list(module.ops):
+        if isinstance(op, stream.ExecutableOp) and op.sym_name.data not in used:
+            module.body.block.erase_op(op)
 
 
 def _is_device_global(op: Operation) -> bool:

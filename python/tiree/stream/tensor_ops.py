@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size
 from tiree.dialects.stream import ResourceAccess
-from tiree.stream.liveness import tied_operand
+from tiree.stream.liveness import VIEWS, tied_operand
 from tiree.stream.patterns import doubling_steps, is_splat, pattern_constant, scalar_patterns, smallest_pattern
 from tiree.stream.run import Run
 from tiree.stream.storage import Command, HostBuilder, Range, Storage, byte_length, unsupported
@@ -34,6 +34,7 @@ class TensorOps:
         self.written_roots = written_roots
         self.run = Run()
         self.storages: dict[SSAValue, Storage] = {}
+        self.handled: set[Operation] = set()
         self._splats: dict[DenseAttr, Storage] = {}
         self.device_ops: dict[str, Callable[[Operation], None]] = {
             "flow.dispatch": self._dispatch,
@@ -267,17 +268,18 @@ class TensorOps:
                 self.fill_range(Range(target, piece, static + offset, dynamic), constant)
             return
         update = self.storage_of(update_value, op)
-        if len(offsets) == 1 and dynamic is None and self._can_write_directly(update, update_value, target, static):
+        if len(offsets) == 1 and dynamic is None and self._can_write_directly(update, op, target, static):
             update.inside = (target, static)
             return
         for number, offset in enumerate(offsets):
             self.copy(Range(update, piece, number * piece), Range(target, piece, static + offset, dynamic))
 
-    def _can_write_directly(self, update: Storage, value: SSAValue, target: Storage, offset: int) -> bool:
+    def _can_write_directly(self, update: Storage, op: Operation, target: Storage, offset: int) -> bool:
         """Whether the producer of `update` may write into `target`: nobody else reads either meanwhile."""
         if update.is_placed or update.inside is not None or update.escapes or offset % 64 or target.length == 0:
             return False
-        if len(update.values) != 1 or len(list(value.uses)) != 1:
+        users = [use.operation for value in update.values for use in value.uses]
+        if not update.values or any(user is not op and user.name not in VIEWS for user in users):
             return False
         place, base = target.outermost()
         start = base + offset
