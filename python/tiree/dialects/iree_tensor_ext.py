@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
+from functools import cache
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, StringAttr, TensorType, i64
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    i32,
+    i64,
+)
 from xdsl.ir import Attribute, Dialect, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -73,20 +83,25 @@ class DispatchTensorType(ParametrizedAttribute, TypeAttribute):
 _segments = AttrSizedOperandSegments(as_property=True)
 
 
+@cache
 def segment_sizes(*sizes: int) -> DenseArrayBase:
     """`operandSegmentSizes` of an op with several variadic operand groups."""
-    from xdsl.dialects.builtin import i32
-
     return DenseArrayBase.from_list(i32, sizes)
+
+
+@cache
+def index_array(values: tuple[int, ...]) -> DenseArrayBase:
+    """`array<i64: ...>`."""
+    return DenseArrayBase.from_list(i64, values)
 
 
 def slice_properties(shape: Sequence[int]) -> dict[str, Attribute]:
     """The static offsets (0), sizes (`shape`) and strides (1) of an access to a whole tensor."""
     rank = len(shape)
     return {
-        "static_offsets": DenseArrayBase.from_list(i64, [0] * rank),
-        "static_sizes": DenseArrayBase.from_list(i64, list(shape)),
-        "static_strides": DenseArrayBase.from_list(i64, [1] * rank),
+        "static_offsets": index_array((0,) * rank),
+        "static_sizes": index_array(tuple(shape)),
+        "static_strides": index_array((1,) * rank),
     }
 
 

@@ -56,11 +56,8 @@ def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # no
 
     return [
         DropUnitDims(),
-        Canonicalize(),
         FuseElementwise(),
         SinkReshapes(),
-        Canonicalize(),
-        CSE(),
         FuseElementwise(),
         Canonicalize(),
         CSE(),

@@ -104,7 +104,9 @@ def is_projected_permutation(map: AffineMap) -> bool:
 
 
 def is_permutation(map: AffineMap) -> bool:
-    return len(map.results) == map.num_dims and is_projected_permutation(map)
+    """Whether `map` selects each dim exactly once."""
+    positions = {expr.position for expr in map.results if isinstance(expr, AffineDimExpr)}
+    return len(positions) == len(map.results) == map.num_dims
 
 
 def is_identity(map: AffineMap) -> bool:

@@ -12,11 +12,11 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.traits import IsTerminator
 
 from tiree.flow.structured import erase_op, function_blocks, replace_op
 
 _PURE_DIALECTS = ("arith.", "math.", "linalg.", "tensor.", "complex.")
+_TERMINATORS = ("linalg.yield", "tensor.yield")
 _PURE_OPS = frozenset(
     ("flow.tensor.reshape", "flow.tensor.splat", "flow.tensor.slice", "flow.tensor.update", "flow.tensor.empty")
     + ("flow.tensor.load", "affine.apply")
@@ -25,7 +25,8 @@ _PURE_OPS = frozenset(
 
 def is_pure(op: Operation) -> bool:
     """Whether `op` may be removed when unused and merged with an equal op."""
-    return (op.name.startswith(_PURE_DIALECTS) or op.name in _PURE_OPS) and not op.has_trait(IsTerminator)
+    name = op.name
+    return (name.startswith(_PURE_DIALECTS) and name not in _TERMINATORS) or name in _PURE_OPS
 
 
 def structural_key(op: Operation, numbering: dict[SSAValue, int] | None = None) -> tuple:
@@ -70,11 +71,9 @@ def merge_equal_ops(block: Block, outer: dict[tuple, Operation] | None = None) -
             continue
         if op.regions and op.name == "linalg.generic":
             clean_body(op)
-        key = structural_key(op)
-        if key in seen:
-            replace_op(op, seen[key].results)
-        else:
-            seen[key] = op
+        known = seen.setdefault(structural_key(op), op)
+        if known is not op:
+            replace_op(op, known.results)
 
 
 def remove_unused_ops(block: Block) -> None:
@@ -98,11 +97,9 @@ def clean_body(op: Operation) -> None:
     for inner in list(block.ops):
         if inner.regions or not is_pure(inner):
             continue
-        key = structural_key(inner)
-        if key in seen:
-            replace_op(inner, seen[key].results)
-        else:
-            seen[key] = inner
+        known = seen.setdefault(structural_key(inner), inner)
+        if known is not inner:
+            replace_op(inner, known.results)
     for inner in reversed(list(block.ops)):
         if is_pure(inner) and all(result.first_use is None for result in inner.results):
             erase_op(inner)

@@ -25,7 +25,6 @@ from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
 from tiree.flow.simplify_generic import fold_scalars, merge_equal_inputs
 from tiree.flow.structured import (
     body_of,
-    captured_values,
     defining_op,
     domain_size,
     element_count,
@@ -83,18 +82,19 @@ def _accepts(producer: Operation, consumer: Operation, operand: int) -> bool:
 
 def should_fuse(producer: Operation, consumer: Operation, operand: int) -> bool:
     """The cost model (see the head of this file and `cost.py`)."""
-    if producer.parent is not consumer.parent or not _accepts(producer, consumer, operand):
+    if producer.parent is not consumer.parent or not is_elementwise(producer):
         return False
     users = users_of(producer)
-    repeated = domain_size(consumer) > domain_size(producer)
     light = is_free(producer) or is_cheap(producer) or (gathers(consumer) and computes_positions(producer))
     if len(users) == 1:
-        if repeated and not light:
+        if not light and domain_size(consumer) > domain_size(producer):
             return False
-        return is_elementwise(consumer) or not is_epilogue_candidate(producer)
+        if not is_elementwise(consumer) and is_epilogue_candidate(producer):
+            return False
+        return _accepts(producer, consumer, operand)
     if not light or (len(users) > MAX_COPIES and not is_free(producer)):
         return False
-    if is_epilogue_candidate(producer) and not is_free(producer):
+    if not is_free(producer) and is_epilogue_candidate(producer):
         return False
     return all(_all_reads_fuse(producer, user) for user in users)
 
@@ -113,14 +113,19 @@ def fuse_into(consumer: Operation) -> None:
     """Fuses producers into `consumer` until none qualifies."""
     changed = False
     index = 0
+    rejected: set[SSAValue] = set()
     while index < input_count(consumer):
-        producer = defining_op(consumer.operands[index])
-        if producer is not None and is_generic(producer) and should_fuse(producer, consumer, index):
+        value = consumer.operands[index]
+        producer = defining_op(value)
+        if producer is None or value in rejected or not is_generic(producer):
+            index += 1
+        elif should_fuse(producer, consumer, index):
             fuse_producer(consumer, index)
             changed = True
             merge_equal_inputs(consumer)
             index = 0
         else:
+            rejected.add(value)
             index += 1
     if changed:
         fold_scalars(body_of(consumer))
@@ -131,11 +136,6 @@ def fuse_block(block: Block) -> None:
     for op in list(block.ops):
         if op.name == "linalg.generic" and op.parent is block:
             fuse_into(op)
-
-
-def is_captured(value: SSAValue, op: Operation) -> bool:
-    """Whether the body of `op` reads `value` other than as an operand."""
-    return value in captured_values(op)
 
 
 @dataclass(frozen=True)

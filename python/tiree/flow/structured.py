@@ -15,7 +15,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     IntegerAttr,
     TensorType,
-    i32,
     i64,
 )
 from xdsl.dialects.linalg import FillOp, GenericOp, IndexOp, IteratorType, IteratorTypeAttr, YieldOp
@@ -23,6 +22,8 @@ from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
+from tiree.dialects.iree_tensor_ext import segment_sizes
+from tiree.flow.affine import is_permutation
 from tiree.support.errors import CompileError, Diagnostic
 
 PARALLEL = IteratorTypeAttr(IteratorType.PARALLEL)
@@ -41,19 +42,20 @@ def segments(op: Operation) -> tuple[int, ...]:
 
 
 def set_segments(op: Operation, *sizes: int) -> None:
-    op.properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+    op.properties["operandSegmentSizes"] = segment_sizes(*sizes)
 
 
 def input_count(op: Operation) -> int:
-    return segments(op)[0]
+    """The number of inputs of a structured op on tensors: each result has one init, and the inits come last."""
+    return len(op._operands) - len(op.results)  # pyright: ignore[reportPrivateUsage]
 
 
 def inputs_of(op: Operation) -> Sequence[SSAValue]:
-    return op.operands[: input_count(op)]
+    return op._operands[: input_count(op)]  # pyright: ignore[reportPrivateUsage]
 
 
 def inits_of(op: Operation) -> Sequence[SSAValue]:
-    return op.operands[input_count(op) :]
+    return op._operands[input_count(op) :]  # pyright: ignore[reportPrivateUsage]
 
 
 def maps_of(op: Operation) -> tuple[AffineMap, ...]:
@@ -109,9 +111,11 @@ def is_tensor(value: SSAValue) -> bool:
 
 def is_elementwise(op: Operation) -> bool:
     """All loops parallel, every result stored through a permutation: each point of the space is written once."""
-    from tiree.flow.affine import is_permutation
-
-    return all(iterators_of(op)) and all(is_permutation(map) for map in maps_of(op)[input_count(op) :])
+    iterators = op.properties["iterator_types"].data  # pyright: ignore[reportAttributeAccessIssue]
+    if any(attr.data is not IteratorType.PARALLEL for attr in iterators):
+        return False
+    stores = op.properties["indexing_maps"].data[input_count(op) :]  # pyright: ignore[reportAttributeAccessIssue]
+    return all(is_permutation(attr.data) for attr in stores)
 
 
 def loop_extents(op: Operation) -> list[int]:
@@ -184,7 +188,7 @@ def make_generic(
         properties={
             "indexing_maps": ArrayAttr([AffineMapAttr(map) for map in maps]),
             "iterator_types": ArrayAttr([PARALLEL if flag else REDUCTION for flag in parallel]),
-            "operandSegmentSizes": DenseArrayBase.from_list(i32, [len(inputs), len(inits)]),
+            "operandSegmentSizes": segment_sizes(len(inputs), len(inits)),
         },
         regions=[Region(body)],
         location=location,  # pyright: ignore[reportArgumentType]
@@ -198,7 +202,7 @@ def make_fill(scalar: SSAValue, init: SSAValue) -> FillOp:
     return FillOp.create(
         operands=[scalar, init],
         result_types=[init.type],
-        properties={"operandSegmentSizes": DenseArrayBase.from_list(i32, [1, 1])},
+        properties={"operandSegmentSizes": segment_sizes(1, 1)},
         regions=[Region(body)],
     )
 

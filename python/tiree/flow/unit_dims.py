@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.flow import TensorReshapeOp
 from tiree.flow.affine import linear_form, renumber
+from tiree.flow.canonicalize import simplify_generic
 from tiree.flow.reshapes import RESHAPE_OPS, convert_reshape, reshape
 from tiree.flow.structured import (
     body_of,
@@ -126,6 +127,7 @@ def _rewrite(
         insert_before(op, back)
         results.append(back.result)
     replace_op(op, results)
+    simplify_generic(new)
 
 
 def drop_in_block(block: Block) -> None:
