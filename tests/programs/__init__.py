@@ -7,7 +7,7 @@ imports the compiler.
 
 from programs.bundle import Bundle, Case, TextProgram
 
-__all__ = ["Bundle", "Case", "TextProgram", "bundles"]
+__all__ = ["Bundle", "Case", "TextProgram", "bundles", "text_programs"]
 
 
 def bundles() -> list[Bundle]:
@@ -21,3 +21,10 @@ def bundles() -> list[Bundle]:
         *linear.BUNDLES,
         *indexing.BUNDLES,
     ]
+
+
+def text_programs() -> list[TextProgram]:
+    """All programs that are written as MLIR text."""
+    from programs import texts
+
+    return list(texts.PROGRAMS)

@@ -1,4 +1,4 @@
-"""`Case`, a JAX function with inputs, and `Bundle`, many of them in one module; `TextProgram`, MLIR text with values."""
+"""`Case`: a JAX function with inputs; `Bundle`: many of them in one module; `TextProgram`: MLIR text with values."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ IDS = np.array([[0, 10, 3], [7, 2, 2]], np.int32)
 WILD = np.array([-1, 11, 2147483647, -2147483648, 5], np.int32)
 
 
-def _clip(x, i):  # noqa: ANN001, ANN202
+def _clip(x, i):
     return x.at[i].get(mode="clip")
 
 
@@ -33,8 +33,16 @@ GATHERS = [
     Case("outer_indices", lambda c, i, j: c[i, :, j], (CUBE, np.array([0, 3], np.int32), np.array([4, 1], np.int32))),
     Case("middle_axis", lambda c, i: jnp.take(c, i, axis=1), (CUBE, IDS[1] % 5)),
     Case("along_axis", lambda c, i: jnp.take_along_axis(c, i, axis=2, mode="clip"), (CUBE, np.abs(CUBE[:, :, :2]) % 6)),
-    Case("batched", lambda c, i: jax.vmap(lambda a, b: a[b])(c, i), (CUBE, np.array([[0, 4], [1, 1], [2, 0], [3, 3]], np.int32))),
-    Case("window", lambda t, i: jax.vmap(lambda s: lax.dynamic_slice(t, (s, np.int32(1)), (2, 3)))(i), (TABLE, np.array([0, 9, 12], np.int32))),
+    Case(
+        "batched",
+        lambda c, i: jax.vmap(lambda a, b: a[b])(c, i),
+        (CUBE, np.array([[0, 4], [1, 1], [2, 0], [3, 3]], np.int32)),
+    ),
+    Case(
+        "window",
+        lambda t, i: jax.vmap(lambda s: lax.dynamic_slice(t, (s, np.int32(1)), (2, 3)))(i),
+        (TABLE, np.array([0, 9, 12], np.int32)),
+    ),
     Case("bool_table", lambda t, i: t[i], (TABLE > 0, IDS)),
 ]
 
@@ -44,9 +52,21 @@ SLICES = [
     Case("dynamic_slice_clamps_low", lambda x, i: lax.dynamic_slice(x, (i, i), (3, 4)), (TABLE, np.int32(-100))),
     Case("dynamic_slice_static", lambda x: lax.dynamic_slice(x, (8, 9), (3, 4)), (TABLE,)),
     Case("dynamic_index", lambda x, i: lax.dynamic_index_in_dim(x, i, 1, keepdims=False), (CUBE, np.int32(-2))),
-    Case("dynamic_update", lambda x, u, i: lax.dynamic_update_slice(x, u, (i, np.int32(1))), (TABLE, TABLE[:2, :3] * 9, np.int32(4))),
-    Case("dynamic_update_clamps", lambda x, u, i: lax.dynamic_update_slice(x, u, (i, i)), (TABLE, TABLE[:2, :3] * 9, np.int32(99))),
-    Case("dynamic_update_row", lambda x, u, i: lax.dynamic_update_index_in_dim(x, u, i, 0), (TABLE, TABLE[3], np.int64(7))),
+    Case(
+        "dynamic_update",
+        lambda x, u, i: lax.dynamic_update_slice(x, u, (i, np.int32(1))),
+        (TABLE, TABLE[:2, :3] * 9, np.int32(4)),
+    ),
+    Case(
+        "dynamic_update_clamps",
+        lambda x, u, i: lax.dynamic_update_slice(x, u, (i, i)),
+        (TABLE, TABLE[:2, :3] * 9, np.int32(99)),
+    ),
+    Case(
+        "dynamic_update_row",
+        lambda x, u, i: lax.dynamic_update_index_in_dim(x, u, i, 0),
+        (TABLE, TABLE[3], np.int64(7)),
+    ),
     Case("dynamic_update_static", lambda x, u: lax.dynamic_update_slice(x, u, (10, 1)), (TABLE, TABLE[:2, :3] * 9)),
     Case("dynamic_update_whole", lambda x, u, i: lax.dynamic_update_slice(x, u, (i, i)), (TABLE, -TABLE, np.int32(1))),
 ]
@@ -54,20 +74,38 @@ SLICES = [
 CONTROL = [
     Case("while_counter", lambda n: lax.while_loop(lambda i: i <= n, lambda i: i + 1, np.int32(1)), (np.int32(5),)),
     Case("while_none", lambda n: lax.while_loop(lambda i: i <= n, lambda i: i + 1, np.int32(1)), (np.int32(0),)),
-    Case("while_swap", lambda a, b: lax.fori_loop(0, 7, lambda i, s: (s[1], s[0]), (a, b)), (TABLE[0], TABLE[1])),
-    Case("while_captures", lambda a, b: lax.fori_loop(0, 3, lambda i, s: s * 0.5 + b, a), (TABLE[0], TABLE[1]), 1e-6, 1e-6),
+    Case("while_swap", lambda a, b: lax.fori_loop(0, 7, lambda _, s: (s[1], s[0]), (a, b)), (TABLE[0], TABLE[1])),
+    Case(
+        "while_captures",
+        lambda a, b: lax.fori_loop(0, 3, lambda _, s: s * 0.5 + b, a),
+        (TABLE[0], TABLE[1]),
+        1e-6,
+        1e-6,
+    ),
     Case("scan_sum", lambda x: lax.scan(lambda c, v: (c + v, c * v), np.zeros(6, np.float32), x), (TABLE,), 1e-5, 1e-5),
     Case("if_true", lambda p, x: lax.cond(p, lambda v: v + 1, lambda v: v * 2, x), (np.array(True), TABLE[0])),
     Case("if_false", lambda p, x: lax.cond(p, lambda v: v + 1, lambda v: v * 2, x), (np.array(False), TABLE[0])),
     *(
-        Case(f"switch_{i}", lambda i, x: lax.switch(i, [lambda v: v + 1, lambda v: v * 2, lambda v: -v, lambda v: v], x), (np.int32(i), TABLE[0]))
+        Case(
+            f"switch_{i}",
+            lambda i, x: lax.switch(i, [lambda v: v + 1, lambda v: v * 2, lambda v: -v, lambda v: v], x),
+            (np.int32(i), TABLE[0]),
+        )
         for i in (-3, 0, 1, 2, 3, 9)
     ),
     Case(
         "nested_if_in_while",
         lambda x: lax.while_loop(
             lambda s: s[0] < 6,
-            lambda s: (s[0] + 1, lax.cond(s[0] % 2 == 0, lambda v: v + 1.0, lambda v: lax.cond(v[0] > 3, jnp.negative, lambda w: w * 2, v), s[1])),
+            lambda s: (
+                s[0] + 1,
+                lax.cond(
+                    s[0] % 2 == 0,
+                    lambda v: v + 1.0,
+                    lambda v: lax.cond(v[0] > 3, jnp.negative, lambda w: w * 2, v),
+                    s[1],
+                ),
+            ),
             (np.int32(0), x),
         ),
         (TABLE[0],),

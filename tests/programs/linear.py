@@ -42,14 +42,20 @@ DOTS = [
     Case("outer", _einsum("i,j->ij"), (_array(3), _array(4, seed=1)), rtol=1e-5, atol=1e-5),
     Case("batch", _einsum("bij,bjk->bik"), (_array(3, 4, 5), _array(3, 5, 6, seed=1)), rtol=1e-5, atol=1e-5),
     Case("batch_inner", _einsum("ibj,jkb->bik"), (_array(4, 3, 5), _array(5, 6, 3, seed=1)), rtol=1e-5, atol=1e-5),
-    Case("two_batch", _einsum("abij,abkj->abik"), (_array(2, 3, 4, 5), _array(2, 3, 6, 5, seed=1)), rtol=1e-5, atol=1e-5),
-    Case("two_contracted", _einsum("aijb,ijc->abc"), (_array(2, 3, 4, 5), _array(3, 4, 6, seed=1)), rtol=1e-5, atol=1e-5),
+    Case(
+        "two_batch", _einsum("abij,abkj->abik"), (_array(2, 3, 4, 5), _array(2, 3, 6, 5, seed=1)), rtol=1e-5, atol=1e-5
+    ),
+    Case(
+        "two_contracted", _einsum("aijb,ijc->abc"), (_array(2, 3, 4, 5), _array(3, 4, 6, seed=1)), rtol=1e-5, atol=1e-5
+    ),
     Case("empty_contraction", _dot(MATMUL), (_array(2, 0), _array(0, 3))),
     Case("empty_batch", _einsum("bij,bjk->bik"), (_array(0, 4, 5), _array(0, 5, 6))),
     Case("f64", _dot(MATMUL), (_array(7, 5, dtype=np.float64), _array(5, 9, dtype=np.float64)), rtol=1e-14, atol=1e-14),
     Case("bf16", _dot(MATMUL), (_array(7, 5, dtype=BF16), _array(5, 9, dtype=BF16)), rtol=1e-2, atol=1e-2),
     Case("f16", _dot(MATMUL), (_array(7, 5, dtype=np.float16), _array(5, 9, dtype=np.float16)), rtol=2e-3, atol=2e-3),
-    Case("bf16_f32", _dot(MATMUL, np.float32), (_array(7, 5, dtype=BF16), _array(5, 9, dtype=BF16)), rtol=1e-5, atol=1e-5),
+    Case(
+        "bf16_f32", _dot(MATMUL, np.float32), (_array(7, 5, dtype=BF16), _array(5, 9, dtype=BF16)), rtol=1e-5, atol=1e-5
+    ),
     Case("i8_i32", _dot(MATMUL, np.int32), (_ints(7, 5), _ints(5, 9, seed=1))),
     Case("u8_i32", _dot(MATMUL, np.int32), (_ints(7, 5, dtype=np.uint8), _ints(5, 9, seed=1, dtype=np.uint8))),
     Case("u8_u32", _dot(MATMUL, np.uint32), (_ints(7, 5, dtype=np.uint8), _ints(5, 9, seed=1, dtype=np.uint8))),
@@ -59,7 +65,9 @@ DOTS = [
 ]
 
 
-def _conv(strides: Any, padding: Any, numbers: Any, lhs_dilation: Any = None, rhs_dilation: Any = None, **more: Any) -> Any:
+def _conv(
+    strides: Any, padding: Any, numbers: Any, lhs_dilation: Any = None, rhs_dilation: Any = None, **more: Any
+) -> Any:
     return lambda a, b: lax.conv_general_dilated(
         a, b, strides, padding, lhs_dilation, rhs_dilation, dimension_numbers=numbers, precision="highest", **more
     )
@@ -87,7 +95,11 @@ CONVOLUTIONS = [
         ("nchw_groups", _conv((2, 1), "SAME", NCHW, feature_group_count=2), (_array(2, 4, 8, 9), _array(6, 2, 3, 3))),
         ("odd_layout", _conv((1, 2), "SAME", ("HNCW", "IOWH", "CWNH")), (_array(8, 2, 4, 9), _array(4, 6, 3, 2))),
         ("conv_1d", _conv((2,), "SAME", ("NWC", "WIO", "NWC")), (_array(2, 11, 3), _array(4, 3, 5))),
-        ("conv_3d", _conv((1, 2, 1), "VALID", ("NDHWC", "DHWIO", "NDHWC")), (_array(1, 4, 5, 6, 2), _array(2, 3, 2, 2, 3))),
+        (
+            "conv_3d",
+            _conv((1, 2, 1), "VALID", ("NDHWC", "DHWIO", "NDHWC")),
+            (_array(1, 4, 5, 6, 2), _array(2, 3, 2, 2, 3)),
+        ),
         ("conv_0d", _conv((), "VALID", ("NC", "IO", "NC")), (_array(3, 4), _array(4, 5))),
         ("transposed", lambda a, b: lax.conv_transpose(a, b, (2, 2), "SAME"), (IMAGE, KERNEL)),
     ]

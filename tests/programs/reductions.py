@@ -11,7 +11,7 @@ from jax import lax
 from programs.bundle import Bundle, Case
 
 X = np.random.default_rng(0).standard_normal((3, 5, 4)).astype(np.float32)
-I = np.random.default_rng(1).integers(-9, 9, (3, 5, 4)).astype(np.int32)
+N = np.random.default_rng(1).integers(-9, 9, (3, 5, 4)).astype(np.int32)
 IMAGE = np.random.default_rng(2).standard_normal((2, 8, 9, 3)).astype(np.float32)
 INF = float("inf")
 
@@ -26,25 +26,30 @@ SIMPLE = [
     Case("min", lambda x: jnp.min(x, axis=1), (X,)),
     Case("prod", lambda x: jnp.prod(x, axis=2), (X,), rtol=1e-5),
     Case("max_nan", lambda x: jnp.max(x), (np.array([1, np.nan, 3], np.float32),)),
-    Case("sum_int", lambda x: jnp.sum(x, axis=1), (I,)),
-    Case("max_int", lambda x: jnp.max(x, axis=(0, 1)), (I,)),
+    Case("sum_int", lambda x: jnp.sum(x, axis=1), (N,)),
+    Case("max_int", lambda x: jnp.max(x, axis=(0, 1)), (N,)),
     Case("max_uint8", lambda x: jnp.max(x), (np.array([3, 250, 7], np.uint8),)),
     Case("sum_int8_wraps", lambda x: lax.reduce(x, np.int8(0), lax.add, (0,)), (np.array([100, 100], np.int8),)),
     Case("and_or", lambda x: (jnp.all(x > -5, axis=0), jnp.any(x > 1, axis=1)), (X,)),
-    Case("xor", lambda x: lax.reduce(x, np.int32(5), lax.bitwise_xor, (0,)), (I,)),
+    Case("xor", lambda x: lax.reduce(x, np.int32(5), lax.bitwise_xor, (0,)), (N,)),
     Case("sum_empty", lambda x: jnp.sum(x, axis=0), (np.zeros((0, 3), np.float32),)),
     Case("sum_bf16", lambda x: jnp.sum(x, axis=2), (X.astype(ml_dtypes.bfloat16),), rtol=2e-2, atol=2e-2),
     Case("sum_f16", lambda x: jnp.sum(x, axis=2), (X.astype(np.float16),), rtol=4e-3, atol=4e-3),
     Case("sum_f64", lambda x: jnp.sum(x, axis=2), (X.astype(np.float64),), rtol=1e-14, atol=1e-14),
-    Case("initial_value", lambda x, v: lax.reduce(x, v, lax.add, (1,)), (I, np.int32(100))),
+    Case("initial_value", lambda x, v: lax.reduce(x, v, lax.add, (1,)), (N, np.int32(100))),
     Case("argmax", lambda x: jnp.argmax(x, axis=1), (X,)),
     Case("argmin", lambda x: jnp.argmin(x, axis=2), (X,)),
     Case("argmax_ties_nan", lambda x: jnp.argmax(x), (np.array([1, 3, 3, np.nan, np.nan], np.float32),)),
-    Case("custom_body", lambda x: lax.reduce(x, np.float32(0), lambda a, b: a * b + a + b, (1,)), (np.abs(X[:, :1]),), rtol=1e-5),
+    Case(
+        "custom_body",
+        lambda x: lax.reduce(x, np.float32(0), lambda a, b: a * b + a + b, (1,)),
+        (np.abs(X[:, :1]),),
+        rtol=1e-5,
+    ),
     Case(
         "two_operands",
         lambda x, y: lax.reduce((x, y), (np.float32(0), np.int32(1)), lambda a, b: (a[0] + b[0], a[1] * b[1]), (1,)),
-        (X, I),
+        (X, N),
         rtol=1e-5,
         atol=1e-5,
     ),
@@ -53,7 +58,7 @@ SIMPLE = [
 ]
 
 
-def _pool(init: float, op, window, strides, padding, base=None, dilation=None):  # noqa: ANN001, ANN202
+def _pool(init: float, op, window, strides, padding, base=None, dilation=None):
     return lambda x: lax.reduce_window(x, np.float32(init), op, window, strides, padding, base, dilation)
 
 
@@ -84,7 +89,7 @@ WINDOWS = [
         atol=1e-5,
     ),
     Case("cumsum", lambda x: lax.cumsum(x, axis=1), (X,), rtol=1e-5, atol=1e-5),
-    Case("cumsum_reverse", lambda x: lax.cumsum(x, axis=0, reverse=True), (I,)),
+    Case("cumsum_reverse", lambda x: lax.cumsum(x, axis=0, reverse=True), (N,)),
     Case("cumprod", lambda x: lax.cumprod(x, axis=2), (X,), rtol=1e-5),
     Case("cummax", lambda x: lax.cummax(x, axis=1), (X,)),
     Case(
@@ -92,7 +97,7 @@ WINDOWS = [
         lambda x, y: lax.reduce_window(
             (x, y), (np.float32(0), np.int32(0)), lambda a, b: (a[0] + b[0], a[1] + b[1]), (1, 2, 1), (1, 1, 1), "VALID"
         ),
-        (X, I),
+        (X, N),
         rtol=1e-5,
         atol=1e-5,
     ),

@@ -21,7 +21,17 @@ C = _array(5, seed=2)
 
 IOTA = [
     Case(f"iota_{np.dtype(dtype).name}", lambda dtype=dtype: lax.broadcasted_iota(dtype, (3, 5), 1), ())
-    for dtype in (np.int8, np.uint8, np.int32, np.uint32, np.int64, np.float16, ml_dtypes.bfloat16, np.float32, np.float64)
+    for dtype in (
+        np.int8,
+        np.uint8,
+        np.int32,
+        np.uint32,
+        np.int64,
+        np.float16,
+        ml_dtypes.bfloat16,
+        np.float32,
+        np.float64,
+    )
 ]
 
 SHAPES = [

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import linalg
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, ModuleOp, TensorType
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -145,7 +146,7 @@ def _generic(
     inputs: list[SSAValue],
     outputs: list[SSAValue],
     maps: Sequence[AffineMapAttr],
-    iterators: Sequence[linalg.IteratorTypeAttr],
+    iterators: Sequence[IteratorTypeAttr],
     body: Body,
 ) -> Sequence[SSAValue]:
     return emit.generic(inputs, outputs, maps, iterators, lambda s, args: [body(s, args)])
@@ -180,7 +181,7 @@ def _with_region(
     if suffix == "map" and len(block.args) == len(inputs):
         block.insert_arg(outputs[0].type.get_element_type(), len(inputs))  # pyright: ignore[reportAttributeAccessIssue]
     region.detach_block(block)
-    new = linalg.GenericOp(
+    new = GenericOp(
         inputs,
         outputs,
         Region(block),

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TypeAlias
 
-from xdsl.dialects import linalg, tensor
+from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AffineMapAttr,
@@ -28,6 +28,8 @@ from xdsl.dialects.builtin import (
     TensorType,
     i64,
 )
+from xdsl.dialects.linalg.attrs import IteratorTypeAttr
+from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -37,8 +39,8 @@ from tiree.input.locations import location_text
 from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
 from tiree.support.errors import Diagnostic
 
-PARALLEL = linalg.IteratorTypeAttr.parallel()
-REDUCTION = linalg.IteratorTypeAttr.reduction()
+PARALLEL = IteratorTypeAttr.parallel()
+REDUCTION = IteratorTypeAttr.reduction()
 
 
 class Unsupported(Exception):
@@ -212,9 +214,9 @@ class Lowering:
         if not isinstance(scalar, SSAValue):
             scalar = self.constant(scalar)
         body = Block(arg_types=[scalar.type, type.element_type])
-        body.add_op(linalg.YieldOp.create(operands=[body.args[0]]))
+        body.add_op(YieldOp.create(operands=[body.args[0]]))
         return self.emit(
-            linalg.FillOp.create(
+            FillOp.create(
                 operands=[scalar, self.empty(type)],
                 result_types=[type],
                 properties={"operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), [1, 1])},
@@ -227,7 +229,7 @@ class Lowering:
         inputs: Sequence[SSAValue],
         outputs: Sequence[SSAValue],
         maps: Sequence[AffineMapAttr],
-        iterators: Sequence[linalg.IteratorTypeAttr],
+        iterators: Sequence[IteratorTypeAttr],
         body: Callable[[ScalarBuilder, Sequence[SSAValue]], Sequence[SSAValue]],
     ) -> Sequence[SSAValue]:
         """`linalg.generic`; `body` gets a builder and the block arguments and returns what is yielded."""
@@ -235,8 +237,8 @@ class Lowering:
         block = Block(arg_types=[_element(value.type) for value in values])
         builder = self.scalars(block)
         results = body(builder, block.args)
-        builder.add(linalg.YieldOp.create(operands=list(results)))
-        op = linalg.GenericOp.create(
+        builder.add(YieldOp.create(operands=list(results)))
+        op = GenericOp.create(
             operands=values,
             result_types=[value.type for value in outputs],
             properties={
