@@ -353,16 +353,17 @@ class Evaluator:
         return result
 
     def guarded(
-        self, node: Node, idx: Sequence[Lin], mask: SSAValue | None
+        self, node: Node, idx: Sequence[Lin], mask: SSAValue | None, dims: Sequence[int]
     ) -> tuple[SSAValue | None | bool, Point]:
-        """Whether `idx` lies inside `node`, and a point that is safe to read either way.
+        """Whether `idx` lies inside `node` along `dims`, and a point that is safe to read either way.
 
-        Uniform indices are clamped; lanes outside are masked off.
+        Uniform indices are clamped; lanes outside are masked off. Other dims are not looked at: their index may stand
+        for several merged dims.
         """
         inside: SSAValue | None = None
         safe: list[Lin] = []
-        for index, size in zip(idx, node.shape, strict=True):
-            condition = self.condition(index, 0, size)
+        for dim, (index, size) in enumerate(zip(idx, node.shape, strict=True)):
+            condition = self.condition(index, 0, size) if dim in dims else None
             if condition is False:
                 return False, Point(tuple(idx), mask)
             if condition is not None and not isinstance(condition, bool):
@@ -388,7 +389,8 @@ class Evaluator:
     def _pad(self, node: PadNode, point: Point) -> Value:
         other = self.values(node.value, [Point((), point.mask)])[0]
         idx = [index - self.offset(low) for index, low in zip(point.idx, node.low, strict=True)]
-        condition, inner = self.guarded(node.source, idx, point.mask)
+        dims = [d for d, low in enumerate(node.low) if low != 0 or node.shape[d] != node.source.shape[d]]
+        condition, inner = self.guarded(node.source, idx, point.mask, dims)
         return self._choose(condition, node.source, inner, other)
 
     def _slice_point(self, node: SliceNode, point: Point) -> Point:
@@ -416,7 +418,7 @@ class Evaluator:
                 if match is False:
                     return other
                 aligned = self.b.both(aligned, match)  # pyright: ignore[reportArgumentType]
-        condition, inner = self.guarded(node.source, idx, point.mask)
+        condition, inner = self.guarded(node.source, idx, point.mask, range(len(idx)))
         if condition is not False:
             condition = self.b.both(condition, aligned)  # pyright: ignore[reportArgumentType]
         return self._choose(condition, node.source, inner, other)
@@ -446,7 +448,7 @@ class Evaluator:
             idx = list(point.idx)
             idx[node.dim] = idx[node.dim] - position
             position += source.shape[node.dim]
-            condition, inner = self.guarded(source, idx, point.mask)
+            condition, inner = self.guarded(source, idx, point.mask, [node.dim])
             if condition is False:
                 continue
             value = self.values(source, [inner])[0]
