@@ -123,9 +123,7 @@ class Image:
         x, y, z = workgroups
         counts = (len(constants), x, y, z, 1, len(bindings))
         state = struct.pack("<IIHHIIHBB4x", 1, 1, 1, *counts)[:24]
-        state += struct.pack(
-            "<QQQ", ctypes.addressof(words), ctypes.addressof(pointers), ctypes.addressof(lengths)
-        )
+        state += struct.pack("<QQQ", ctypes.addressof(words), ctypes.addressof(pointers), ctypes.addressof(lengths))
         local = ctypes.create_string_buffer(kernel.local_memory_pages * 4096 + 64)
         local_address = -(-ctypes.addressof(local) // 64) * 64
         environment = ctypes.create_string_buffer(96)

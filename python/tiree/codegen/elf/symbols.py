@@ -25,9 +25,7 @@ def debug_sections(
 ) -> list[bytes]:
     """Appends .symtab, .strtab and .shstrtab to `image`; returns the headers of all sections, .shstrtab last."""
     names, strings = _Strings(), _Strings()
-    headers = [
-        layout.section_header(names.add(s.name), elf.SHT_PROGBITS, s.flags, s.address, s.size) for s in placed
-    ]
+    headers = [layout.section_header(names.add(s.name), elf.SHT_PROGBITS, s.flags, s.address, s.size) for s in placed]
     number = {id(section): i + 1 for i, section in enumerate(placed)}
     found = [
         (symbol, object.sections[symbol.section])

@@ -236,6 +236,13 @@ def negf(e: Emitter, op: Operation) -> None:
 
 def float_minmax(e: Emitter, name: str, type: LType, a: str, b: str) -> str:
     """`maximum`, `minimum` (NaN wins, -0 < +0) or `maxnum`, `minnum` (numbers win) of f32 or f64 operands."""
+    if name in ("maxnum", "minnum") and e.target.arch in ("x86_64", "i386"):
+        # LLVM calls the C library here. The compare and select are one instruction, which yields b beside a NaN.
+        mask = type.with_elem("i", 1)
+        compare = e.pure(f"fcmp {'ogt' if name == 'maxnum' else 'olt'} {type.text} {a}, {b}")
+        chosen = e.pure(f"select {mask.text} {compare}, {type.text} {a}, {type.text} {b}")
+        lost = e.pure(f"fcmp uno {type.text} {b}, {b}")
+        return e.pure(f"select {mask.text} {lost}, {type.text} {a}, {type.text} {chosen}")
     return e.intrinsic(name, type, (type, a), (type, b))
 
 
@@ -315,4 +322,3 @@ HANDLERS: dict[str, Handler] = {
     "arith.cmpf": cmpf,
     "arith.select": select,
 }
-

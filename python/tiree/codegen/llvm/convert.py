@@ -86,7 +86,8 @@ def _f16_to_f32(e: Emitter, type: LType, value: str) -> str:
 
 def _f32_to_f16(e: Emitter, type: LType, value: str) -> str:
     f32 = type.with_elem("f", 32)
-    if e.target.has_f16c:
+    # Mid-level passes may join this with an earlier rounding from f64, for which LLVM calls its runtime library.
+    if e.target.has_f16c and not e.module.optimise:
         half = e.pure(f"fptrunc {f32.text} {value} to {_half_text(type)}")
         return e.pure(f"bitcast {_half_text(type)} {half} to {type.text}")
     i32, mask = type.with_elem("i", 32), type.with_elem("i", 1)

@@ -40,16 +40,6 @@ class Unit:
         return compile_ir(self.ir, self.target, self.optimise, keep_assembly)
 
 
-def needs_optimising(func: Operation) -> bool:
-    """Whether a kernel is plain scalar loops, which LLVM's mid-level passes improve; vector code gains nothing."""
-    loops = False
-    for op in func.walk():
-        if op.name.startswith("vector."):
-            return False
-        loops = loops or op.name in ("scf.for", "scf.while")
-    return loops
-
-
 def emit_units(
     name: str, module: ModuleOp, target: TargetDescription, exports: Mapping[str, ExportCounts] | None = None
 ) -> list[Unit]:
@@ -64,13 +54,13 @@ def emit_units(
     if len(functions) == 1:
         _add(library, functions[0], exports)
         library.add_library()
-        return [Unit(name, library.text(), target, needs_optimising(functions[0]))]
+        return [Unit(name, library.text(), target, library.optimise)]
     units = []
     for function in functions:
         emitter = ModuleEmitter(target, name, tables=library.tables, linkage="hidden")
         _add(emitter, function, exports)
         library.kernels += emitter.kernels
-        units.append(Unit(emitter.kernels[0].name, emitter.text(), target, needs_optimising(function)))
+        units.append(Unit(emitter.kernels[0].name, emitter.text(), target, emitter.optimise))
     library.add_library(external=True)
     return [Unit(name, library.text(), target), *units]
 

@@ -43,9 +43,7 @@ def _count_zeros(name: str) -> Handler:
     def handler(e: Emitter, op: Operation) -> None:
         type = lower_type(op.results[0].type)
         value = e.values[op.operands[0]]
-        e.values[op.results[0]] = e.pure(
-            f"call {type.text} @llvm.{name}.{type.mangled}({type.text} {value}, i1 false)"
-        )
+        e.values[op.results[0]] = e.pure(f"call {type.text} @llvm.{name}.{type.mangled}({type.text} {value}, i1 false)")
 
     return handler
 

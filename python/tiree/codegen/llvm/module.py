@@ -36,6 +36,8 @@ class ModuleEmitter:
     linkage: str = "internal"
     """Of kernels: `hidden` when the library table is in another module."""
     handlers: dict[str, Handler] = field(default_factory=all_handlers)
+    optimise: bool = False
+    """Whether a kernel was added that gains from LLVM's mid-level passes."""
     functions: list[str] = field(default_factory=list)
     kernels: list[KernelInfo] = field(default_factory=list)
     tables: dict[str, Operation] = field(default_factory=dict)
@@ -114,6 +116,7 @@ class ModuleEmitter:
         name = func.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
         e = Emitter(self, name)
         e.operation = func
+        self.optimise = self.optimise or needs_optimising(func)
         region = func.regions[0]
         if len(region.blocks) != 1:
             raise e.error(f"has {len(region.blocks)} blocks", "kernels use scf for control flow")
@@ -195,6 +198,16 @@ class ModuleEmitter:
             "\n".join(self.metadata),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def needs_optimising(func: Operation) -> bool:
+    """Whether a kernel is plain scalar loops, which LLVM's mid-level passes improve; vector code gains nothing."""
+    loops = False
+    for op in func.walk():
+        if op.name.startswith("vector."):
+            return False
+        loops = loops or op.name in ("scf.for", "scf.while")
+    return loops
 
 
 def _table_text(e: Emitter, symbol: str, op: Operation) -> str:

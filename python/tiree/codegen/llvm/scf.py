@@ -32,9 +32,7 @@ def for_op(e: Emitter, op: Operation) -> None:
     _loop(e, op, type.text, (lower, upper, step), inits, guarded=trips < 0)
 
 
-def _loop(
-    e: Emitter, op: Operation, index: str, bounds: tuple[str, str, str], inits: list[str], guarded: bool
-) -> None:
+def _loop(e: Emitter, op: Operation, index: str, bounds: tuple[str, str, str], inits: list[str], guarded: bool) -> None:
     lower, upper, step = bounds
     block = op.regions[0].block
     body, after = e.label("for"), e.label("done")

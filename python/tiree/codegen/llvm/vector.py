@@ -41,9 +41,7 @@ def shuffle(e: Emitter, op: Operation) -> None:
         mask = [i if i < first.lanes else i - first.lanes + lanes for i in mask]
         first = first.vector(lanes)
     picks = ", ".join("i32 poison" if i < 0 else f"i32 {i}" for i in mask)
-    e.values[op.results[0]] = e.pure(
-        f"shufflevector {first.text} {a}, {first.text} {b}, <{len(mask)} x i32> <{picks}>"
-    )
+    e.values[op.results[0]] = e.pure(f"shufflevector {first.text} {a}, {first.text} {b}, <{len(mask)} x i32> <{picks}>")
 
 
 def _pad(e: Emitter, type: LType, value: str, lanes: int) -> str:

@@ -11,8 +11,8 @@ from tiree.codegen.math.builder import Value, two_product, two_sum
 def fused_multiply_add(e: Emitter, type: LType, a: str, b: str, c: str) -> str:
     """a * b + c rounded once.
 
-    For f64 without the instruction the product must stay clear of overflow and underflow by 2^54; beyond, the result may
-    be off by the rounding of the product.
+    For f64 without the instruction the product must stay clear of overflow and underflow by 2^54; beyond, the result
+    may be off by the rounding of the product.
     """
     if type.kind == "f" and e.target.has_fma:
         return e.intrinsic("fma", type, (type, a), (type, b), (type, c))

@@ -101,4 +101,4 @@ def _root_error(z: Value, root: Value) -> Value:
 
 def _square_rest(z: Value, root: Value) -> Value:
     head = (root.bits() & -(1 << 27)).as_float()
-    return ((z - head * head) - (root - head) * (root + head))
+    return (z - head * head) - (root - head) * (root + head)

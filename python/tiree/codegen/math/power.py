@@ -1,7 +1,7 @@
 """pow, cbrt, rsqrt, integer powers.
 
-pow is exp2(y log2 x). For an f32 result f64 is precise enough. For f64 the logarithm is a sum of two doubles: a relative
-error of 2^-64 or so, which the exponent of up to 1024 magnifies to less than an ulp.
+pow is exp2(y log2 x). For an f32 result f64 is precise enough. For f64 the logarithm is a sum of two doubles: a
+relative error of 2^-64 or so, which the exponent of up to 1024 magnifies to less than an ulp.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""floor, ceil, round, roundeven, trunc: instructions where the target has them, else by adding 2^mantissa and taking it off."""
+"""floor, ceil, round, roundeven, trunc: instructions where the target has them, else through 2^mantissa."""
 
 from __future__ import annotations
 
