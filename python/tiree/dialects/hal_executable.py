@@ -143,7 +143,6 @@ class ExecutableExportOp(IRDLOperation):
     subgroup_size = opt_prop_def(IntegerAttr)
     workgroup_local_memory = opt_prop_def(IntegerAttr)
     source_locs = opt_prop_def(DictionaryAttr)
-    condition_fallback = opt_prop_def(Attribute)
     workgroup_count = region_def()
     condition = region_def()
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
