@@ -1,0 +1,280 @@
+"""Short forms of linalg ops: `generic`, `fill`, `index`, `yield`, and every named op with `ins(..) outs(..)`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    ArrayAttr,
+    DenseArrayBase,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    StringAttr,
+    TensorType,
+    i32,
+    i64,
+)
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+
+from tiree.dialects.linalg_ext import CONTRACTIONS, CONVOLUTIONS, NAMED
+from tiree.dialects.syntax.pretty_stablehlo import i64_array, read_return
+from tiree.dialects.syntax.reader import CustomReader, Reader
+
+_ITERATORS: dict[str, IteratorTypeAttr] = {
+    kind.value: IteratorTypeAttr(kind) for kind in (IteratorType.PARALLEL, IteratorType.REDUCTION, IteratorType.WINDOW)
+}
+
+
+def _group(reader: Reader, keyword: str) -> tuple[list[str], list[Attribute]]:
+    """`keyword(%a, %b : type, type)`, or nothing."""
+    if not reader.take_word(keyword):
+        return [], []
+    reader.want("(", f" after {keyword}")
+    names = reader.operand_names()
+    types: list[Attribute] = []
+    if names:
+        reader.want(":", f" and the types of {keyword}")
+        types = list(reader.read_types())
+    reader.want(")", f" after {keyword}")
+    if len(names) != len(types):
+        reader.fail(f"{keyword} has {len(names)} operands but {len(types)} types")
+    return names, types
+
+
+def _operands(reader: Reader, position: int) -> tuple[list[SSAValue], list[Attribute], list[Attribute]]:
+    """`ins(..) outs(..)`: all operands, the types of the inputs, the types of the outputs."""
+    inputs, input_types = _group(reader, "ins")
+    outputs, output_types = _group(reader, "outs")
+    values = reader.resolve_all([*inputs, *outputs], [*input_types, *output_types], position)
+    return values, input_types, output_types
+
+
+def _segments(inputs: Sequence[object], outputs: Sequence[object]) -> DenseArrayBase:
+    return DenseArrayBase.from_list(i32, [len(inputs), len(outputs)])
+
+
+def _result_types(reader: Reader, outputs: Sequence[Attribute]) -> list[Attribute]:
+    """`-> types`; without it, a result for each output tensor that is not written in place."""
+    if reader.take("->"):
+        return list(reader.read_result_types())
+    return [type for type in outputs if isinstance(type, TensorType)]
+
+
+def _element(type: Attribute) -> Attribute:
+    return getattr(type, "element_type", type)
+
+
+def _copy_body(reader: Reader, types: Sequence[Attribute], position: int) -> Region:
+    """The body of an op that only moves elements: it yields its first argument."""
+    block = Block(arg_types=[_element(type) for type in types])
+    block.add_op(reader.build("linalg.yield", position, [block.args[0]]))
+    return Region(block)
+
+
+def _read_generic(reader: Reader, name: str, position: int) -> Operation:
+    """`{indexing_maps = .., iterator_types = [..]} ins(..) outs(..) attrs = {..} {body} -> types`."""
+    properties = reader.read_dictionary()
+    iterators = properties.get("iterator_types")
+    if "indexing_maps" not in properties or not isinstance(iterators, ArrayAttr):
+        reader.fail(f"{name} needs indexing_maps and iterator_types", position)
+    properties["iterator_types"] = ArrayAttr(
+        [_ITERATORS.get(item.data, item) if isinstance(item, StringAttr) else item for item in iterators]
+    )
+    values, inputs, outputs = _operands(reader, position)
+    properties["operandSegmentSizes"] = _segments(inputs, outputs)
+    attributes: dict[str, Attribute] = {}
+    if reader.take_word("attrs"):
+        reader.want("=")
+        attributes = reader.read_dictionary()
+    region = reader.read_region()
+    known = ("indexing_maps", "iterator_types", "doc", "library_call", "operandSegmentSizes")
+    attributes.update({key: properties.pop(key) for key in list(properties) if key not in known})
+    results = list(reader.read_result_types()) if reader.take("->") else []
+    return reader.build(name, position, values, results, properties, attributes, [region])
+
+
+def _read_fill(reader: Reader, name: str, position: int) -> Operation:
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    values, inputs, outputs = _operands(reader, position)
+    properties: dict[str, Attribute] = {"operandSegmentSizes": _segments(inputs, outputs)}
+    results = _result_types(reader, outputs)
+    body = _copy_body(reader, [*inputs, *outputs], position)
+    return reader.build(name, position, values, results, properties, attributes, [body])
+
+
+def _read_index(reader: Reader, name: str, position: int) -> Operation:
+    properties: dict[str, Attribute] = {"dim": IntegerAttr(reader.integer(), i64)}
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    reader.want(":")
+    type = reader.read_type()
+    return reader.build(name, position, (), [type if type is not None else IndexType()], properties, attributes)
+
+
+def _read_named(reader: Reader, name: str, position: int) -> Operation:
+    """`indexing_maps = [..] {attributes} ins(..) outs(..) -> types`; the body is understood."""
+    properties: dict[str, Attribute] = {}
+    while (key := reader.word()) is not None:
+        if key == "ins":
+            reader.p -= len(key)
+            break
+        reader.want("=", f" after {key}")
+        properties[key] = reader.read_attribute()
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    known = NAMED[name.removeprefix("linalg.")].PROPERTIES
+    properties.update({key: attributes.pop(key) for key in known if key in attributes})
+    values, inputs, outputs = _operands(reader, position)
+    properties["operandSegmentSizes"] = _segments(inputs, outputs)
+    results = _result_types(reader, outputs)
+    regions = _understood_body(reader, name, [*inputs, *outputs], properties, position)
+    return reader.build(name, position, values, results, properties, attributes, regions)
+
+
+def _understood_body(
+    reader: Reader, name: str, types: Sequence[Attribute], properties: dict[str, Attribute], position: int
+) -> list[Region]:
+    """The body that a copy, contraction or convolution stands for; none where the name is all that is known here."""
+    suffix = name.removeprefix("linalg.")
+    if suffix == "copy":
+        return [_copy_body(reader, types, position)]
+    target = _element(types[-1])
+    if suffix not in (*CONTRACTIONS, *CONVOLUTIONS) or not isinstance(target, (IntegerType, AnyFloat)):
+        return []
+    block = Block(arg_types=[_element(type) for type in types])
+    unsigned = "cast_unsigned" in str(properties.get("cast", ""))
+    left, right = (_converted(reader, block, value, target, unsigned, position) for value in block.args[:2])
+    kind = "i" if isinstance(target, IntegerType) else "f"
+    product = reader.build(f"arith.mul{kind}", position, [left, right], [target], _flags(kind))
+    block.add_op(product)
+    total = reader.build(f"arith.add{kind}", position, [block.args[-1], product.results[0]], [target], _flags(kind))
+    block.add_ops([total, reader.build("linalg.yield", position, [total.results[0]])])
+    return [Region(block)]
+
+
+def _flags(kind: str) -> dict[str, Attribute]:
+    """The properties that arith prints by default."""
+    if kind == "i":
+        return {"overflowFlags": IntegerOverflowAttr("none")}
+    return {"fastmath": FastMathFlagsAttr("none")}
+
+
+def _converted(
+    reader: Reader, block: Block, value: SSAValue, target: Attribute, unsigned: bool, position: int
+) -> SSAValue:
+    """`value` in the type of the accumulator."""
+    source = value.type
+    if source == target:
+        return value
+    if isinstance(target, AnyFloat) and isinstance(source, AnyFloat):
+        name = "arith.extf" if source.bitwidth < target.bitwidth else "arith.truncf"
+    elif isinstance(target, AnyFloat):
+        name = "arith.uitofp" if unsigned else "arith.sitofp"
+    elif isinstance(source, IntegerType) and isinstance(target, IntegerType):
+        wider = "arith.extui" if unsigned else "arith.extsi"
+        name = wider if source.width.data < target.width.data else "arith.trunci"
+    else:
+        name = "arith.fptoui" if unsigned else "arith.fptosi"
+    op = reader.build(name, position, [value], [target])
+    block.add_op(op)
+    return op.results[0]
+
+
+def _read_moving(key: str) -> CustomReader:
+    """`ins(..) outs(..) key = [..]`: transpose and broadcast."""
+
+    def read(reader: Reader, name: str, position: int) -> Operation:
+        values, inputs, outputs = _operands(reader, position)
+        reader.want_word(key)
+        reader.want("=")
+        properties: dict[str, Attribute] = {key: i64_array(reader.integers())}
+        attributes = reader.read_dictionary() if reader.at("{") else {}
+        results = _result_types(reader, outputs)
+        body = _copy_body(reader, [*inputs, *outputs], position)
+        return reader.build(name, position, values, results, properties, attributes, [body])
+
+    return read
+
+
+def _read_applied(reader: Reader) -> tuple[str, dict[str, Attribute]] | None:
+    """`{ op {attributes} }` in place of a body, or None."""
+    if not reader.take("{"):
+        return None
+    op_name = reader.want_word()
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    reader.want("}")
+    return op_name, attributes
+
+
+def _applied_body(
+    reader: Reader, applied: tuple[str, dict[str, Attribute]], types: Sequence[Attribute], order: list[int], at: int
+) -> Region:
+    block = Block(arg_types=[_element(type) for type in types])
+    op_name, attributes = applied
+    arguments = [block.args[index] for index in order]
+    properties = {}
+    definition = getattr(reader.op_class(op_name, at), "get_irdl_definition", None)
+    for key in definition().properties if definition is not None else ():
+        if key in attributes:
+            properties[key] = attributes.pop(key)
+    op = reader.build(op_name, at, arguments, [_element(types[-1])], properties, attributes)
+    block.add_ops([op, reader.build("linalg.yield", at, [op.results[0]])])
+    return Region(block)
+
+
+def _body_arguments(reader: Reader) -> list[tuple[str, Attribute, None, int]]:
+    """`(%a: type, %b: type)` before a body."""
+    arguments: list[tuple[str, Attribute, None, int]] = []
+    reader.want("(", " before the arguments of the body")
+    while not reader.take(")"):
+        position = reader.skip()
+        argument = reader.want_percent()
+        reader.want(":", " and a type")
+        arguments.append((argument, reader.read_type(), None, position))
+        if not reader.take(",") and not reader.at(")"):
+            reader.fail(f"expected ',' or ')', found {reader.found()}")
+    return arguments
+
+
+def _read_reduce(reader: Reader, name: str, position: int) -> Operation:
+    """`ins(..) outs(..) dimensions = [..] (args) {body}`, or `{ op } ins(..) outs(..) dimensions = [..]`."""
+    applied = _read_applied(reader)
+    values, inputs, outputs = _operands(reader, position)
+    reader.want_word("dimensions")
+    reader.want("=")
+    properties: dict[str, Attribute] = {"dimensions": i64_array(reader.integers())}
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    if applied is not None:
+        body = _applied_body(reader, applied, [*inputs, *outputs], [1, 0], position)
+    else:
+        body = reader.read_region(_body_arguments(reader))
+    results = [type for type in outputs if isinstance(type, TensorType)]
+    return reader.build(name, position, values, results, properties, attributes, [body])
+
+
+def _read_map(reader: Reader, name: str, position: int) -> Operation:
+    """`ins(..) outs(..) (args) {body}`, or `{ op } ins(..) outs(..)`."""
+    applied = _read_applied(reader)
+    values, inputs, outputs = _operands(reader, position)
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    if applied is not None:
+        body = _applied_body(reader, applied, [*inputs, *outputs], list(range(len(inputs))), position)
+    else:
+        body = reader.read_region(_body_arguments(reader))
+    results = [type for type in outputs if isinstance(type, TensorType)]
+    return reader.build(name, position, values, results, {}, attributes, [body])
+
+
+READERS: dict[str, CustomReader] = {
+    **{f"linalg.{suffix}": _read_named for suffix in NAMED},
+    "linalg.generic": _read_generic,
+    "linalg.fill": _read_fill,
+    "linalg.index": _read_index,
+    "linalg.yield": read_return,
+    "linalg.transpose": _read_moving("permutation"),
+    "linalg.broadcast": _read_moving("dimensions"),
+    "linalg.reduce": _read_reduce,
+    "linalg.map": _read_map,
+}
