@@ -10,7 +10,8 @@ from tests.codegen.harness import bindings, build, compile_kernel, layout, parse
 
 
 def kernel(body: str, *types: str, readonly=(), constants: int = 0, head: str = "") -> str:
-    return f"{head}\nfunc.func @kernel() {{\n{bindings(*types, readonly=readonly, constants=constants)}\n{body}\nfunc.return\n}}"
+    start = bindings(*types, readonly=readonly, constants=constants)
+    return f"{head}\nfunc.func @kernel() {{\n{start}\n{body}\nfunc.return\n}}"
 
 
 @pytest.mark.parametrize(("low", "high", "step"), [(0, 0, 1), (0, 1, 1), (3, 3, 2), (2, 11, 3), (0, 64, 1), (5, 2, 1)])
@@ -140,7 +141,7 @@ def test_if_without_else_and_known_condition() -> None:
 
 def test_workgroups_offsets_and_constants() -> None:
     binding = (
-        f'"hal.interface.binding.subspan"(%c8) <{{alignment = 64 : index, binding = 0 : index, layout = {layout(1, 2)}, '
+        f'"hal.interface.binding.subspan"(%c8) <{{binding = 0 : index, layout = {layout(1, 2)}, '
         "operandSegmentSizes = array<i32: 1, 0>}> : (index) -> memref<4x3x2xi32>"
     )
     query = '"hal.interface.{kind}"() <{{dimension = {d} : index}}> : () -> index'

@@ -118,13 +118,14 @@ def test_masked_memory_touches_only_its_lanes(lanes: int, type: str, dtype: type
     source = np.arange(1, lanes + 1).astype(dtype)
     out = np.full(lanes, 77).astype(dtype)
     bound = np.array([size], np.int64)
+    memref, vector, mask = f"memref<{lanes}x{type}>", f"vector<{lanes}x{type}>", f"vector<{lanes}xi1>"
     body = f"""
       %n = memref.load %b0[%c0] : memref<1xindex>
       %m = vector.create_mask %n : vector<{lanes}xi1>
       %p = arith.constant dense<-5{"" if dtype == np.int8 else ".0"}> : vector<{lanes}x{type}>
-      %v = vector.maskedload %b1[%c0], %m, %p : memref<{lanes}x{type}>, vector<{lanes}xi1>, vector<{lanes}x{type}> into vector<{lanes}x{type}>
-      vector.maskedstore %b2[%c0], %m, %v : memref<{lanes}x{type}>, vector<{lanes}xi1>, vector<{lanes}x{type}>
-      vector.store %v, %b3[%c0] : memref<{lanes}x{type}>, vector<{lanes}x{type}>"""
+      %v = vector.maskedload %b1[%c0], %m, %p : {memref}, {mask}, {vector} into {vector}
+      vector.maskedstore %b2[%c0], %m, %v : {memref}, {mask}, {vector}
+      vector.store %v, %b3[%c0] : {memref}, {vector}"""
     loaded = np.zeros(lanes, dtype)
     types = ["1xindex", *[f"{lanes}x{type}"] * 3]
     run(body, bound, source, out, loaded, types=types, cpu=cpu)
