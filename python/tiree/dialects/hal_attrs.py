@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     ComplexType,
     DictionaryAttr,
-    FlatSymbolRefAttr,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -252,7 +251,7 @@ class DeviceAffinityAttr(ParametrizedAttribute):
     device: SymbolRefAttr = param_def()
 
     def __init__(self, device: str | SymbolRefAttr) -> None:
-        super().__init__(FlatSymbolRefAttr(device) if isinstance(device, str) else device)
+        super().__init__(SymbolRefAttr(device) if isinstance(device, str) else device)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:

@@ -323,7 +323,7 @@ class FunctionConverter:
     def _await(self, op: Operation) -> None:
         assert isinstance(op, stream.TimepointAwaitOp)
         status = self.emitter.value(hal.FenceAwaitOp(self.emitter.i32(-1), [op.await_timepoint]))
-        self.emitter.add(util.StatusCheckOkOp(status, "failed to wait on timepoint"))
+        self.emitter.add(util.StatusCheckOkOp(status, "device work failed"))
         self._replace(op, *op.resource_operands)
 
     def _chain_external(self, op: Operation) -> None:
@@ -359,7 +359,7 @@ class FunctionConverter:
         commands = commands_of(op.body.block.ops)
         wait = self._wait(op.await_timepoint)
         signal = self._signal(op.result_timepoint)
-        arguments = dict(zip(op.body.block.args, op.resource_operands, strict=True))
+        arguments: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.resource_operands, strict=True))
         if len(commands) == 1 and isinstance(commands[0], stream.CmdFillOp | stream.CmdCopyOp):
             self._transfer(commands[0], arguments, wait, signal)
         elif self.memoize and _is_constant(op):

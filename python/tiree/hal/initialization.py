@@ -45,7 +45,7 @@ class Initialization:
         emitter.remember(("global", self.device_name), device)
         exists = emitter.value(util.CmpNEOp(device, emitter.value(util.NullOp(hal.DeviceType()))))
         code = emitter.value(arith.SelectOp(exists, emitter.i32(0), emitter.i32(_UNAVAILABLE)))
-        emitter.add(util.StatusCheckOkOp(code, "no HAL device; give one with --device="))
+        emitter.add(util.StatusCheckOkOp(code, "no HAL device; pass --device="))
         emitter.add(util.GlobalStoreOp(device, self.device_name))
 
     def executable(self, name: str) -> SSAValue:

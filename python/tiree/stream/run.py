@@ -76,7 +76,7 @@ class RunEmitter:
             ready = self.builder.add(stream.TimepointJoinOp(self.allocated)).results[0]
         execute = stream.CmdExecuteOp(list(resources), list(resources.values()), ready, self.builder.affinity)
         body = execute.body.block
-        arguments = dict(zip(resources, body.args, strict=True))
+        arguments: dict[SSAValue, SSAValue] = dict(zip(resources, body.args, strict=True))
         for group in self._concurrent_groups():
             ops = [self._command_op(command, arguments) for command in group]
             body.add_op(ops[0] if len(ops) == 1 else stream.CmdConcurrentOp(ops))

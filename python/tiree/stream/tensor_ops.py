@@ -319,6 +319,6 @@ def scalar_of(constant: DenseAttr, index: int) -> ConstantOp | None:
     except (TypeError, ValueError):
         return None
     if isinstance(number, int):
-        return ConstantOp(IntegerAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType]
-    return ConstantOp(FloatAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType]
+        return ConstantOp(IntegerAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    return ConstantOp(FloatAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType, reportCallIssue]
 
