@@ -46,6 +46,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
 def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """Phase `dispatch-creation`: fusion and dispatch regions."""
     from tiree.flow.canonicalize import Canonicalize
+    from tiree.flow.collapse_contractions import CollapseContractions
     from tiree.flow.convert_to_flow import ConvertToFlow
     from tiree.flow.cse import CSE
     from tiree.flow.form_dispatch_workgroups import FormDispatchWorkgroups
@@ -57,6 +58,7 @@ def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # no
     return [
         DropUnitDims(),
         FuseElementwise(),
+        CollapseContractions(),
         SinkReshapes(),
         FuseElementwise(),
         Canonicalize(),

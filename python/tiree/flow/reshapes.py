@@ -20,10 +20,12 @@ from tiree.dialects.flow import TensorReshapeOp
 from tiree.flow.affine import dim_positions, is_projected_permutation
 from tiree.flow.canonicalize import FOLDERS
 from tiree.flow.cost import is_free
+from tiree.flow.cse import remove_unused_ops, top_blocks
 from tiree.flow.fuse_elementwise import is_epilogue_candidate, reads_repeatedly
 from tiree.flow.structured import (
     body_of,
     defining_op,
+    erase_op,
     function_blocks,
     input_count,
     inputs_of,
@@ -90,14 +92,23 @@ def reshape(value: SSAValue, shape: Sequence[int], anchor: Operation) -> SSAValu
     return op.result
 
 
+def drop_unused(value: SSAValue) -> None:
+    """Erases the reshape that makes `value` if nothing reads it: it must not count as a use of what it reads."""
+    producer = defining_op(value)
+    if producer is not None and producer.name == "flow.tensor.reshape" and value.first_use is None:
+        erase_op(producer)
+
+
 def convert_reshape(op: Operation) -> None:
     """Replaces a tensor reshape by `flow.tensor.reshape`, folded with what it reads."""
     require_static(op.operands[0], op)
     require_static(op.results[0], op)
-    replace_op(op, [reshape(op.operands[0], shape_of(op.results[0]), op)])
+    source = op.operands[0]
+    replace_op(op, [reshape(source, shape_of(op.results[0]), op)])
+    drop_unused(source)
 
 
-def _regroup(map: AffineMap, groups: list[tuple[list[int], list[int]]], num_dims: int) -> list[int] | None:
+def regroup(map: AffineMap, groups: list[Group]) -> list[int] | None:
     """The new dims of a map that selects old dims, or None when it splits or reorders a merged group."""
     positions = dim_positions(map)
     if positions is None or not is_projected_permutation(map):
@@ -111,7 +122,6 @@ def _regroup(map: AffineMap, groups: list[tuple[list[int], list[int]]], num_dims
             return None
         result.extend(news)
         at += len(olds)
-    assert all(dim < num_dims for dim in result)
     return result
 
 
@@ -154,7 +164,7 @@ def sink_reshape(op: Operation, operand: int) -> bool:
     num_dims = sum(len(news) for _, news in groups)
     new_maps: list[list[int]] = []
     for map in maps_of(op):
-        regrouped = _regroup(map, groups, num_dims)
+        regrouped = regroup(map, groups)
         if regrouped is None:
             return False
         new_maps.append(regrouped)
@@ -166,7 +176,7 @@ def sink_reshape(op: Operation, operand: int) -> bool:
             for olds, news in groups:
                 if len(olds) == 1 and len(news) == 1 and isinstance(expr, AffineDimExpr) and expr.position == olds[0]:
                     extents[news[0]] = size
-    _rebuild(op, groups, num_dims, new_maps, extents)
+    rebuild(op, groups, num_dims, new_maps, extents)
     return True
 
 
@@ -183,7 +193,7 @@ def _renumbered(index: Operation, groups: list[Group]) -> int | None:
     return None
 
 
-def _rebuild(
+def rebuild(
     op: Operation, groups: list[Group], num_dims: int, new_maps: list[list[int]], extents: list[int]
 ) -> None:
     """Replaces `op` by the same computation over the new loops; operands and results are reshaped around it."""
@@ -212,7 +222,10 @@ def _rebuild(
         back = TensorReshapeOp.of(new, old.type)
         insert_before(op, back)
         results.append(back.result)
+    old_operands = list(op.operands)
     replace_op(op, results)
+    for value in old_operands:
+        drop_unused(value)
 
 
 def sink_into(op: Operation) -> bool:
@@ -261,3 +274,5 @@ class SinkReshapes(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for block in function_blocks(op):
             sink_in_block(block)
+        for block in top_blocks(op):
+            remove_unused_ops(block)  # A reshape nobody reads must not count as a use.

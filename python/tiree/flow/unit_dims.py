@@ -19,6 +19,7 @@ from tiree.dialects.arith import ConstantOp
 from tiree.dialects.flow import TensorReshapeOp
 from tiree.flow.affine import linear_form, renumber
 from tiree.flow.canonicalize import simplify_generic
+from tiree.flow.cse import remove_unused_ops, top_blocks
 from tiree.flow.reshapes import RESHAPE_OPS, convert_reshape, reshape
 from tiree.flow.structured import (
     body_of,
@@ -147,3 +148,5 @@ class DropUnitDims(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for block in function_blocks(op):
             drop_in_block(block)
+        for block in top_blocks(op):
+            remove_unused_ops(block)  # A reshape nobody reads must not count as a use.
