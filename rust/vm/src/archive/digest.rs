@@ -1,22 +1,24 @@
 //! Checksums: which bytes of an archive are not what its maker wrote.
 //!
-//! Modules made by Tiree carry module attributes, all CRC-32 (polynomial of ZIP) as 8 lower-case hex digits:
+//! Modules made by Tiree carry the module attribute `tiree.digest`: parts separated by commas, each a name, a colon and a
+//! CRC-32 (polynomial of ZIP) as 8 lower-case hex digits.
 //!
-//! - `tiree.digest.bytecode`: of `bytecode_data`;
-//! - `tiree.digest.rodata.N`: of rodata segment N, for executables and other segments that the maker chose;
-//! - `tiree.digest.archive`: of all bytes of the FlatBuffer behind its size prefix, as they are when the 8 digits of this
-//!   very value are `0`.
+//! | part | of |
+//! |---|---|
+//! | `bc` | `bytecode_data` |
+//! | `rN` | rodata segment N, an executable |
+//! | `cN` | rodata segment N, constants behind the FlatBuffer |
+//! | `fb`, always last | all bytes of the FlatBuffer behind its size prefix, these 8 digits taken as `00000000` |
 //!
-//! ZIP members of up to 4 MiB are compared with the CRC in the central directory, whoever made the file.
+//! ZIP members are compared with the CRC in the central directory, whoever made the file. Constants of more than 4 MiB
+//! are not read for this, neither as members nor as `cN`.
 
-use super::schema::ARCHIVE_DIGEST;
+use super::schema::DIGEST;
 use super::{Archive, zip};
 use crate::status::{Result, Status};
 
-/// Bigger members are constants: reading all of them would cost more than it finds.
-const LARGEST_CHECKED_MEMBER: usize = 4 << 20;
-
-const PREFIX: &str = "tiree.digest.";
+/// Bigger pieces are constants: reading all of them would cost more than it finds.
+const LARGEST_CHECKED: usize = 4 << 20;
 
 fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
@@ -33,7 +35,7 @@ fn damaged(archive: &Archive, what: &str, have: u32, want: &str) -> Status {
 fn crc_with_hole(bytes: &[u8], hole: std::ops::Range<usize>) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&bytes[..hole.start]);
-    hasher.update(&[b'0'; 8][..hole.len().min(8)]);
+    hasher.update(b"00000000");
     hasher.update(&bytes[hole.end..]);
     hasher.finalize()
 }
@@ -41,33 +43,59 @@ fn crc_with_hole(bytes: &[u8], hole: std::ops::Range<usize>) -> u32 {
 /// Compares all checksums that the archive has; DATA_LOSS names the part that is damaged.
 pub fn verify(archive: &Archive) -> Result<()> {
     zip_members(archive)?;
-    let flatbuffer = archive.flatbuffer();
     let def = archive.def();
+    let Some(place) = def.digest.clone() else {
+        if def.attrs.iter().any(|attr| attr.key == "tiree.version") {
+            return Err(unreadable(archive, "is missing"));
+        }
+        return Ok(());
+    };
+    let flatbuffer = archive.flatbuffer();
+    let text = String::from_utf8_lossy(&flatbuffer[place.clone()]).into_owned();
+    let mut whole = None;
     // The parts come first, for they tell more than the whole.
-    for attr in &def.attrs {
-        let Some(part) = attr.key.strip_prefix(PREFIX) else { continue };
-        let (have, what) = if part == "bytecode" {
-            (crc(&flatbuffer[def.bytecode.clone()]), "the bytecode".to_owned())
-        } else if let Some(index) = part.strip_prefix("rodata.").and_then(|n| n.parse::<usize>().ok()) {
-            match archive.rodata(index) {
-                Some(bytes) => (crc(bytes), format!("rodata segment {index}")),
-                None => continue,
-            }
-        } else {
-            continue;
+    for part in text.split(',') {
+        let Some((name, want)) = part.split_once(':').filter(|(_, want)| want.len() == 8) else {
+            return Err(unreadable(archive, &format!("reads '{text}'")));
         };
-        if !attr.value.eq_ignore_ascii_case(&format!("{have:08x}")) {
-            return Err(damaged(archive, &what, have, &attr.value));
+        if name == "fb" {
+            whole = Some(want);
+            continue;
         }
-    }
-    if let Some(hole) = def.archive_digest.clone() {
-        let have = crc_with_hole(flatbuffer, hole.clone());
-        let want = String::from_utf8_lossy(&flatbuffer[hole]).into_owned();
-        if !want.eq_ignore_ascii_case(&format!("{have:08x}")) {
-            return Err(damaged(archive, &format!("the module tables ({ARCHIVE_DIGEST})"), have, &want));
+        let Some((what, bytes)) = piece(archive, name) else {
+            return Err(unreadable(archive, &format!("reads '{text}'")));
+        };
+        if name.starts_with('c') && bytes.len() > LARGEST_CHECKED {
+            continue;
         }
+        compare(archive, &what, crc(bytes), want)?;
     }
-    Ok(())
+    match whole {
+        Some(want) if text.ends_with(want) => {
+            compare(archive, "the module's tables", crc_with_hole(flatbuffer, place.end - 8..place.end), want)
+        }
+        _ => Err(unreadable(archive, &format!("reads '{text}'"))),
+    }
+}
+
+/// What a part's name stands for.
+fn piece<'a>(archive: &'a Archive, name: &str) -> Option<(String, &'a [u8])> {
+    if name == "bc" {
+        return Some(("the bytecode".into(), archive.bytecode()));
+    }
+    let index: usize = name.strip_prefix(['r', 'c'])?.parse().ok()?;
+    Some((format!("rodata segment {index}"), archive.rodata(index)?))
+}
+
+fn compare(archive: &Archive, what: &str, have: u32, want: &str) -> Result<()> {
+    if format!("{have:08x}") == want { Ok(()) } else { Err(damaged(archive, what, have, want)) }
+}
+
+fn unreadable(archive: &Archive, how: &str) -> Status {
+    Status::data_loss(format!(
+        "{} is damaged: its attribute {DIGEST} {how}. Copy it again or recompile.",
+        archive.source()
+    ))
 }
 
 fn zip_members(archive: &Archive) -> Result<()> {
@@ -82,7 +110,7 @@ fn zip_members(archive: &Archive) -> Result<()> {
             bytes.len()
         )));
     };
-    for member in members.iter().filter(|m| m.data.len() <= LARGEST_CHECKED_MEMBER) {
+    for member in members.iter().filter(|m| m.data.len() <= LARGEST_CHECKED) {
         let have = crc(&bytes[member.data.clone()]);
         if have != member.crc {
             return Err(damaged(archive, &member.name, have, &format!("{:08x}", member.crc)));

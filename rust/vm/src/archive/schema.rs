@@ -139,8 +139,8 @@ pub struct ModuleDef {
     pub bytecode: Range<usize>,
     /// Entries of the debug database's location table, when there is one.
     pub debug_locations: Option<usize>,
-    /// Range of the value of the attribute `tiree.digest.archive` in the FlatBuffer, when present.
-    pub archive_digest: Option<Range<usize>>,
+    /// Range of the value of the attribute `tiree.digest` in the FlatBuffer, when present.
+    pub digest: Option<Range<usize>>,
 }
 
 /// Field numbers of the root table.
@@ -162,8 +162,8 @@ mod root {
     pub const DEBUG: usize = 15;
 }
 
-/// Name of the attribute whose value is the checksum over the FlatBuffer.
-pub const ARCHIVE_DIGEST: &str = "tiree.digest.archive";
+/// Name of the attribute with checksums.
+pub const DIGEST: &str = "tiree.digest";
 
 /// Calls `read` for each table of the vector in `slot`.
 fn tables<T>(
@@ -252,11 +252,11 @@ fn function(bytes: [u8; 20]) -> Result<FunctionDescriptor> {
     })
 }
 
-fn archive_digest(root: Table<'_>) -> Result<Option<Range<usize>>> {
+fn digest(root: Table<'_>) -> Result<Option<Range<usize>>> {
     let Some(attrs) = root.vector(root::ATTRS, 4, "attrs")? else { return Ok(None) };
     for i in 0..attrs.len() {
         let table = attrs.table(i, "attrs")?;
-        if table.text(0, "attribute key")? == Some(ARCHIVE_DIGEST) {
+        if table.text(0, "attribute key")? == Some(DIGEST) {
             return Ok(table.vector(1, 1, "attribute value")?.map(range));
         }
     }
@@ -297,6 +297,6 @@ pub fn parse(bytes: &[u8]) -> Result<ModuleDef> {
         bytecode_version: root.u32(root::BYTECODE_VERSION, "bytecode_version")?.unwrap_or(0),
         bytecode: root.vector(root::BYTECODE, 1, "bytecode_data")?.map_or(0..0, range),
         debug_locations,
-        archive_digest: archive_digest(root)?,
+        digest: digest(root)?,
     })
 }

