@@ -11,9 +11,10 @@ CODES = (
 
 
 class StatusError(RuntimeError):
-    """A runtime status that is not OK. `code` is its number, `code_name` its name."""
+    """A runtime status that is not OK. `code` is its number, `code_name` its name, `message` its own first text."""
 
     code: int = 2
+    message: str = ""
 
     @property
     def code_name(self) -> str:
@@ -45,9 +46,9 @@ _CLASSES: dict[str, type[StatusError]] = {
 }
 
 
-def from_status(code: int, message: str) -> StatusError:
-    """The exception for a status; called by the native module."""
+def from_status(code: int, text: str, message: str) -> StatusError:
+    """The exception for a status whose whole text is `text`; called by the native module."""
     name = CODES[code] if code < len(CODES) else ""
-    error = _CLASSES.get(name, StatusError)(message)
-    error.code = code
+    error = _CLASSES.get(name, StatusError)(text)
+    error.code, error.message = code, message
     return error

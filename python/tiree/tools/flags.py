@@ -17,7 +17,8 @@ PLACE = "<command line>"
 
 @dataclass(frozen=True)
 class Flag:
-    """One flag. `kind`: `bool`, `int`, `str`, `choice`, `list`, or `action` (no value, no `=`)."""
+    """One flag. `kind`: `bool`, `int`, `float`, `str`, `choice`, `list` (commas split, repetition appends), `repeat`
+    (repetition appends, commas do not split), `optional` (`--flag` or `--flag=value`), or `action` (no value)."""
 
     name: str
     kind: str
@@ -44,6 +45,11 @@ class Flag:
                     return int(text, 0)
                 except ValueError:
                     raise fail(f"--{self.name}={text}: {text!r} is not an integer") from None
+            case "float":
+                try:
+                    return float(text)
+                except ValueError:
+                    raise fail(f"--{self.name}={text}: {text!r} is not a number") from None
             case "choice" | "list" if self.choices and text not in self.choices:
                 raise fail(f"--{self.name}={text}: no such value", _suggest(text, self.choices, "values are "))
             case _:
@@ -112,12 +118,14 @@ def parse_flags(
 
 
 def _default(flag: Flag) -> Any:
-    return [] if flag.kind == "list" else flag.default
+    return [] if flag.kind in ("list", "repeat") else flag.default
 
 
 def _value_without_equals(flag: Flag, queue: list[str]) -> str:
     if flag.kind in ("bool", "action"):
         return "true"
+    if flag.kind == "optional":
+        return ""
     if not queue:
         raise fail(f"--{flag.name} needs a value", f"write --{flag.name}={flag.metavar or 'VALUE'}")
     return queue.pop(0)
@@ -127,6 +135,8 @@ def _store(parsed: ParsedFlags, flag: Flag, text: str) -> None:
     parsed.given.setdefault(flag.name, []).append(text)
     if flag.kind == "list":
         parsed.values[flag.name] = [*parsed.values.get(flag.name, []), *map(flag.convert, text.split(","))]
+    elif flag.kind == "repeat":
+        parsed.values[flag.name] = [*parsed.values.get(flag.name, []), text]
     elif flag.kind == "action":
         parsed.values[flag.name] = True
     else:
@@ -137,7 +147,7 @@ def help_text(usage: str, flags: Sequence[Flag], refused: Mapping[str, str] | No
     """What `--help` prints."""
     lines = [f"USAGE: {usage}", "", "OPTIONS:"]
     for flag in flags:
-        value = {"bool": "", "action": "", "int": "=N"}.get(flag.kind, f"={flag.metavar or 'VALUE'}")
+        value = {"bool": "", "action": "", "int": "=N", "float": "=X", "optional": f"[={flag.metavar}]"}.get(flag.kind, f"={flag.metavar or 'VALUE'}")
         if flag.choices:
             value = "=" + "|".join(flag.choices)
         head = f"  {'-' if len(flag.name) == 1 else '--'}{flag.name}{value}"

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_vm::Status;
 
-/// `tiree.runtime.errors.from_status(code, message)` makes the exception: its class depends on the code.
+/// `tiree.runtime.errors.from_status(code, text, message)` makes the exception: its class depends on the code.
 static FACTORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
@@ -16,7 +16,7 @@ fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 /// The exception for `status`. `context` says what was being done.
 pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
     let text = if context.is_empty() { status.to_string() } else { format!("{context}: {status}") };
-    match factory(py).and_then(|make| make.call1((status.code() as u32, text))) {
+    match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message()))) {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
     }

@@ -6,6 +6,7 @@ mod foreign;
 mod hal;
 mod invoker;
 mod signature;
+mod tools;
 mod vm;
 
 use pyo3::prelude::*;
@@ -33,5 +34,12 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::module::create_hal_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::dump_module, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::module_flatbuffer, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::read_inputs, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::format_results, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::format_result_at, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::result_bytes, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::compare_results, module)?)?;
     Ok(())
 }

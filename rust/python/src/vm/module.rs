@@ -226,6 +226,16 @@ impl VmModule {
         (linkage == 2).then(|| VmFunction::lookup(&self.inner, name)).flatten()
     }
 
+    /// Reads all of the file into memory now, so that the first call does not wait for the disk.
+    fn prefetch(&self, py: Python<'_>) {
+        let AnyModule::Bytecode(module) = &self.inner else { return };
+        py.detach(|| {
+            for page in module.archive().bytes().chunks(4096) {
+                std::hint::black_box(page[0]);
+            }
+        });
+    }
+
     /// Pickles as the bytes it was made of or the file's contents.
     fn __reduce__<'py>(
         slf: &Bound<'py, Self>,

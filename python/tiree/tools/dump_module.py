@@ -1,0 +1,59 @@
+"""`tiree-dump-module`: what a `.vmfb` holds, in iree-dump-module's text.
+
+Metadata (with Tiree's attributes: version, target, flags, digest), disassembly, or the FlatBuffer as JSON or bytes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tiree.support.errors import CompileError
+from tiree.tools.flags import Flag, fail, help_text, parse_flags
+from tiree.tools.runtime_flags import expand_flagfiles
+from tiree.tools.runtime_session import explain
+
+OUTPUTS = ("all", "metadata", "disassembly", "flatbuffer-binary", "flatbuffer-json")
+FLAGS = (
+    Flag("help", "action", "print the flags and exit", False),
+    Flag("output", "choice", "what to print", "all", OUTPUTS),
+    Flag("function", "str", "only this function (name or ordinal) of the disassembly", "", metavar="NAME"),
+    Flag("bytecode_offsets", "bool", "print the offset of each instruction", False),
+    Flag("pretty", "bool", "indent the JSON", False),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; `arguments` default to the command line. Exit code 0, or 1 on any error."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        parsed = parse_flags(expand_flagfiles(arguments), FLAGS)
+        if parsed["help"]:
+            sys.stdout.write(help_text("tiree-dump-module FILE [--output=WHAT]", FLAGS))
+            return 0
+        if len(parsed.positional) != 1:
+            raise fail(f"{len(parsed.positional)} files given; needs one", "write tiree-dump-module file.vmfb")
+        dump(parsed.positional[0], parsed.values)
+    except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
+        print(explain(error), file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        return 0
+    return 0
+
+
+def dump(path: str, flags: dict[str, object]) -> None:
+    """Writes what the flags ask for to stdout."""
+    from tiree import _native
+
+    output = str(flags["output"])
+    if output == "flatbuffer-binary":
+        sys.stdout.buffer.write(_native.module_flatbuffer(path))
+        return
+    function = str(flags["function"])
+    text = _native.dump_module(path, output, function, bool(flags["bytecode_offsets"]), bool(flags["pretty"]))
+    sys.stdout.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

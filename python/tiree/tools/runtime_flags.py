@@ -1,0 +1,80 @@
+"""Flags that the runtime tools share: modules, devices, the task system; and the ones that are refused, with reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tiree.tools.flags import Flag, fail
+
+MODULE_FLAGS = (
+    Flag("help", "action", "print the flags and exit", False),
+    Flag("module", "repeat", "a .vmfb file; repeat for several, in order of registration", metavar="FILE"),
+    Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
+    Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
+)
+
+DEVICE_FLAGS = (
+    Flag("device", "repeat", "local-sync, local-task or a URI such as local-task://; repeat for several"),
+    Flag("list_drivers", "action", "print the drivers of this build and exit", False),
+    Flag("list_devices", "optional", "print the devices of this build (of one driver) and exit", None, metavar="DRIVER"),
+    Flag("dump_devices", "optional", "print what is known of each device and exit", None, metavar="DRIVER"),
+    Flag("task_topology_group_count", "int", "worker threads of local-task, unpinned; 0: one per core", 0),
+    Flag("task_topology_max_group_count", "int", "at most this many worker threads", 64),
+    Flag("task_topology_cpu_ids", "str", "comma-separated CPUs, one pinned worker each", ""),
+    Flag("task_worker_spin_us", "int", "microseconds that an idle worker spins before it sleeps", None),
+    Flag("task_worker_stack_size", "int", "bytes of stack of each worker; 0: the default", 0),
+    Flag("task_worker_local_memory", "int", "bytes of scratch memory of each worker; 0: the L2 cache", 0),
+    Flag("print_statistics", "bool", "print memory statistics on stderr at the end", False),
+    Flag("print_device_statistics", "bool", "the same, for devices", False),
+)
+
+RUN_FLAGS = (
+    Flag("input", "repeat", "an argument: 4xf32=1 2 3 4, 2xi32 (zeros), 3.5 (scalar), @file.npy, (null)"),
+    Flag("output", "repeat", "what to do with a result: '' ignore, - print, @file.npy write, +file.npy append"),
+    Flag("expected_output", "repeat", "what a result must be, written as --input; (ignored) skips one"),
+    Flag("equality_mode", "choice", "how results are compared", "approximate", ("approximate", "exact")),
+    Flag("expected_f16_threshold", "float", "absolute tolerance of f16", 0.001),
+    Flag("expected_f32_threshold", "float", "absolute tolerance of f32", 0.0001),
+    Flag("expected_f64_threshold", "float", "absolute tolerance of f64", 0.0001),
+    Flag("expected_bf16_threshold", "float", "absolute tolerance of bf16", 0.01),
+    Flag("expected_rtol", "float", "relative tolerance", 1e-05),
+    Flag("output_max_element_count", "int", "elements printed of a tensor", 1024),
+)
+
+_ONE_TOPOLOGY = "workers are one per available core; use --task_topology_group_count or --task_topology_cpu_ids"
+_NO_PROFILE = "there is no profile format yet; tiree-benchmark-module times functions"
+
+REFUSED = {
+    "parameters": "parameter archives are not supported yet; compile the weights into the module",
+    "parameter_mode": "parameter archives are not supported yet; compile the weights into the module",
+    "device_allocator": "allocator wrappers are not supported; memory is pooled already",
+    "trace_execution": "the VM prints no trace yet; tiree-dump-module --output=disassembly shows the code",
+    "task_topology_mode": _ONE_TOPOLOGY,
+    "task_topology_nodes": _ONE_TOPOLOGY,
+    "task_topology_distribution": _ONE_TOPOLOGY,
+    "task_topology_performance_level": _ONE_TOPOLOGY,
+    "task_topology_favor": _ONE_TOPOLOGY,
+    "task_abort_on_failure": "a failure ends the call and never the process",
+    "executable_plugin": "kernels of Tiree import nothing; there is nothing to provide",
+    "device_profiling_mode": _NO_PROFILE,
+    "device_profiling_output": _NO_PROFILE,
+    "device_replay_output": _NO_PROFILE,
+    "instrument_file": _NO_PROFILE,
+}
+"""Flags of the reference tools that are not available: the reason and what to use instead."""
+
+
+def expand_flagfiles(arguments: Sequence[str]) -> list[str]:
+    """Replaces `--flagfile=path` by the flags in the file: one a line, `#` begins a comment."""
+    expanded: list[str] = []
+    for argument in arguments:
+        name, equals, path = argument.partition("=")
+        if name not in ("--flagfile", "-flagfile"):
+            expanded.append(argument)
+            continue
+        if not equals or not path:
+            raise fail("--flagfile needs a path", "write --flagfile=path")
+        with open(path) as file:
+            lines = [line.strip() for line in file]
+        expanded += [line for line in lines if line and not line.startswith("#")]
+    return expanded

@@ -1,0 +1,138 @@
+//! What the command-line tools need: values as text, results compared and written, modules dumped.
+
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use tiree_hal::buffer_view::BufferView;
+use tiree_hal::values::{Equality, InputReader, Parsed, compare, format_result, npy};
+use tiree_vm::archive::Archive;
+use tiree_vm::cconv::{CallingConvention, Item, Kind};
+use tiree_vm::disasm::{Options, Output, dump};
+use tiree_vm::types::TypeDef;
+use tiree_vm::{Value, VmList, refs};
+
+use crate::errors::IntoPython;
+use crate::hal::device::HalDevice;
+use crate::hal::fence::HalFence;
+use crate::vm::function::VmFunction;
+use crate::vm::list::VmVariantList;
+
+fn kinds(items: &[Item]) -> Vec<Kind> {
+    items.iter().filter_map(|item| if let Item::Scalar(kind) = item { Some(*kind) } else { None }).collect()
+}
+
+fn list_of(py: Python<'_>, values: impl IntoIterator<Item = Value>) -> PyResult<VmVariantList> {
+    let list = VmList::new(TypeDef::Any);
+    for value in values {
+        list.push(value).or_raise(py, "")?;
+    }
+    Ok(VmVariantList(std::sync::Arc::new(list)))
+}
+
+fn values_of(py: Python<'_>, list: &VmVariantList) -> PyResult<Vec<Value>> {
+    (0..list.0.len()).map(|i| list.0.get(i).or_raise(py, "")).collect()
+}
+
+/// The arguments that `texts` (values of `--input=`) stand for. Functions of the asynchronous ABI get their two fences;
+/// the second, which the call signals, is returned too.
+#[pyfunction]
+pub fn read_inputs(
+    py: Python<'_>,
+    device: &HalDevice,
+    function: &VmFunction,
+    texts: Vec<String>,
+) -> PyResult<(VmVariantList, Option<HalFence>)> {
+    let cconv = CallingConvention::parse(&function.cconv).or_raise(py, "")?;
+    let mut kinds = kinds(&cconv.args);
+    let asynchronous = function.attr("iree.abi.model") == Some("coarse-fences") && kinds.len() >= 2;
+    if asynchronous {
+        kinds.truncate(kinds.len() - 2);
+    }
+    let mut reader = InputReader::new(device.0.allocator().clone(), "--input");
+    let parsed = reader.read_all(&texts, &kinds).or_raise(py, "")?;
+    let mut values: Vec<Value> =
+        parsed.into_iter().map(|p| if let Parsed::Value(v) = p { v } else { Value::NULL }).collect();
+    let fence = asynchronous.then(|| std::sync::Arc::new(tiree_hal::fence::Fence::unsignalled()));
+    if let Some(fence) = &fence {
+        values.push(Value::NULL);
+        values.push(Value::from_object(fence.clone()));
+    }
+    Ok((list_of(py, values)?, fence.map(HalFence)))
+}
+
+/// Results as iree-run-module prints them, tensors cut after `limit` elements.
+#[pyfunction]
+pub fn format_results(py: Python<'_>, results: &VmVariantList, limit: usize) -> PyResult<String> {
+    let mut text = String::new();
+    for (i, value) in values_of(py, results)?.iter().enumerate() {
+        text += &format_result("result", i, value, limit).or_raise(py, "printing results")?;
+    }
+    Ok(text)
+}
+
+/// One result as iree-run-module prints it.
+#[pyfunction]
+pub fn format_result_at(py: Python<'_>, results: &VmVariantList, index: usize, limit: usize) -> PyResult<String> {
+    let value = results.0.get(index).or_raise(py, "")?;
+    format_result("result", index, &value, limit).or_raise(py, "printing results")
+}
+
+/// The bytes of result `index` as an `.npy` file (`npy`) or raw.
+#[pyfunction]
+pub fn result_bytes(py: Python<'_>, results: &VmVariantList, index: usize, as_npy: bool) -> PyResult<Vec<u8>> {
+    let value = results.0.get(index).or_raise(py, "")?;
+    let Value::Ref(reference) = &value else {
+        return Err(PyTypeError::new_err(format!(
+            "result {index} is a {}, which has no bytes to write",
+            value.kind_name()
+        )));
+    };
+    let view = refs::downcast::<BufferView>(reference).or_raise(py, "writing a result")?;
+    let bytes = if as_npy { npy::write(&view) } else { view.to_vec() };
+    bytes.or_raise(py, "writing a result")
+}
+
+/// Compares results with `--expected_output=` values: whether all match, and the text to print.
+#[pyfunction]
+#[expect(clippy::too_many_arguments, reason = "one per flag")]
+pub fn compare_results(
+    py: Python<'_>,
+    device: &HalDevice,
+    function: &VmFunction,
+    texts: Vec<String>,
+    results: &VmVariantList,
+    exact: bool,
+    thresholds: (f64, f64, f64, f64),
+    relative: f64,
+    max_elements: usize,
+) -> PyResult<(bool, String)> {
+    let cconv = CallingConvention::parse(&function.cconv).or_raise(py, "")?;
+    let mut reader = InputReader::new(device.0.allocator().clone(), "--expected_output");
+    let expected = reader.read_all(&texts, &cconv.results).or_raise(py, "")?;
+    let (f16, f32, f64, bf16) = thresholds;
+    let equality = Equality { exact, f16, f32, f64, bf16, relative, max_elements };
+    compare(&expected, &values_of(py, results)?, &equality).or_raise(py, "comparing results")
+}
+
+/// The text of the module in `path`, as iree-dump-module prints it.
+#[pyfunction]
+#[pyo3(signature = (path, output, function, bytecode_offsets, pretty))]
+pub fn dump_module(
+    py: Python<'_>,
+    path: std::path::PathBuf,
+    output: &str,
+    function: String,
+    bytecode_offsets: bool,
+    pretty: bool,
+) -> PyResult<String> {
+    let options = Options { output: Output::parse(output).or_raise(py, "")?, function, bytecode_offsets, pretty };
+    let archive = Archive::open(path).or_raise(py, "")?;
+    py.detach(|| dump(&archive, &options)).or_raise(py, "")
+}
+
+/// The FlatBuffer of the module in `path`, without its size prefix.
+#[pyfunction]
+pub fn module_flatbuffer<'py>(py: Python<'py>, path: std::path::PathBuf) -> PyResult<Bound<'py, PyBytes>> {
+    let archive = Archive::open(path).or_raise(py, "")?;
+    Ok(PyBytes::new(py, archive.flatbuffer()))
+}
