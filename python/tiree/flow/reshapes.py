@@ -259,8 +259,10 @@ def sink_in_block(block: Block) -> None:
         if op.name in RESHAPE_OPS:
             convert_reshape(op)
         elif op.name == "flow.tensor.reshape":
+            source = op.operands[0]
             if (value := FOLDERS[op.name](op)) is not None:
                 replace_op(op, [value])
+                drop_unused(source)
         elif op.name == "linalg.generic":
             sink_into(op)
 
