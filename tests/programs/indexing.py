@@ -116,4 +116,69 @@ CONTROL = [
     Case("case_of_constant", lambda x: lax.cond(True, lambda v: v + 1, lambda v: v * 2, x), (TABLE[0],)),
 ]
 
-BUNDLES = [Bundle("gathers", GATHERS), Bundle("slices", SLICES), Bundle("control", CONTROL)]
+COUNTS = np.array([0, 4, 4, 10, 2, 4], np.int32)
+UPDATES = np.random.default_rng(2).integers(-9, 9, (6, 6)).astype(np.float32)
+
+SCATTERS = [
+    Case("add_rows", lambda t, i, u: t.at[i].add(u), (TABLE, COUNTS, UPDATES), 1e-6, 1e-6),
+    Case("set_rows", lambda t, i, u: t.at[i].set(u), (TABLE, np.array([0, 4, 9], np.int32), UPDATES[:3])),
+    Case("set_scalar", lambda t, i: t.at[i, 2].set(7.0), (TABLE, np.int32(3))),
+    Case("mul_rows", lambda t, i, u: t.at[i].multiply(u), (TABLE, COUNTS, UPDATES), 1e-5, 1e-5),
+    Case("min_max", lambda t, i, u: (t.at[i].min(u), t.at[i].max(u)), (TABLE, COUNTS, UPDATES)),
+    Case(
+        "add_points", lambda c, i, j: c.at[i, :, j].add(1), (CUBE, np.array([0, 3, 0], np.int32), np.array([4, 1, 4]))
+    ),
+    Case("drop_wild", lambda t, i, u: t.at[i].add(u, mode="drop"), (TABLE, WILD, UPDATES[:5]), 1e-6, 1e-6),
+    Case("histogram", lambda i: jnp.zeros(11, jnp.int32).at[i].add(1), (COUNTS,)),
+    Case(
+        "window",
+        lambda t, u: lax.dynamic_update_slice(t, u, (2, 3)).at[4:6, 1:3].add(u[:2, :2]),
+        (TABLE, UPDATES[:3, :3]),
+        1e-6,
+    ),
+    Case(
+        "batched_add",
+        lambda c, i: jax.vmap(lambda a, b: a.at[b].add(5))(c, i),
+        (CUBE, np.array([[0, 4], [1, 1], [2, 0], [3, 3]], np.int32)),
+    ),
+    Case(
+        "segment_sum",
+        lambda x, i: jax.ops.segment_sum(x, i, num_segments=5),
+        (UPDATES, np.array([0, 0, 3, 4, 3, 0])),
+        1e-6,
+        1e-6,
+    ),
+    Case("gather_gradient", lambda t, i: jax.grad(lambda v: jnp.sum(v[i] ** 2))(t), (TABLE, IDS), 1e-5, 1e-5),
+]
+
+TIED = np.array([3, 1, 2, 3, 0, -0.0, 0.0, 1, np.nan, -np.inf, 3], np.float32)
+
+SORTS = [
+    Case("sort_f32", lambda x: jnp.sort(x, axis=0), (TABLE,)),
+    Case("sort_last", lambda x: jnp.sort(x, axis=-1), (CUBE,)),
+    Case("sort_special", lambda x: lax.sort(x), (TIED,)),
+    Case("sort_u8", lambda x: jnp.sort(x), (np.array([200, 3, 255, 0, 3], np.uint8),)),
+    Case("sort_descending", lambda x: jnp.sort(x, descending=True), (TABLE[0],)),
+    Case("argsort_stable", lambda x: jnp.argsort(x, stable=True), (TIED,)),
+    Case("sort_pairs", lambda x, y: lax.sort((x, y), num_keys=1), (TIED, np.arange(11, dtype=np.int32))),
+    Case(
+        "sort_two_keys",
+        lambda x, y: lax.sort((x, y), num_keys=2),
+        (TIED[:8] * 0, np.arange(8, dtype=np.int32)[::-1].copy()),
+    ),
+    *(
+        Case(f"sort_length_{n}", lambda x: jnp.sort(x), (np.random.default_rng(n).integers(0, 50, n).astype(np.int32),))
+        for n in (1, 2, 3, 7, 64, 100)
+    ),
+    Case("top_k", lambda x: lax.top_k(x, 3), (TABLE,)),
+    Case("top_k_ties", lambda x: lax.top_k(x, 5), (np.array([1, 3, 2, 3, 3, 0, 2], np.int32),)),
+    Case("median", lambda x: jnp.median(x, axis=1), (TABLE,), 1e-6),
+]
+
+BUNDLES = [
+    Bundle("gathers", GATHERS),
+    Bundle("slices", SLICES),
+    Bundle("control", CONTROL),
+    Bundle("scatters", SCATTERS),
+    Bundle("sorts", SORTS),
+]

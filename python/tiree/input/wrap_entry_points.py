@@ -29,8 +29,8 @@ from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_attrs import BufferViewType, FenceType
 from tiree.dialects.hal_ops import BufferViewDimOp, TensorBarrierOp, TensorExportOp, TensorImportOp
 from tiree.dialects.hal_queue import FenceSignalOp
-from tiree.input.locations import location_text
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 
 _PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding"})
 
@@ -143,7 +143,7 @@ class _Wrapper:
                     raise CompileError(
                         Diagnostic(
                             f"@{self.function.sym_name.data}: {key} on an argument or result is not supported",
-                            location_text(self.function),
+                            location_of(self.function),
                             "Remove the attribute; results are then returned in buffers of their own.",
                         )
                     )

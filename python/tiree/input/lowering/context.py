@@ -35,9 +35,9 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
-from tiree.input.locations import location_text
 from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
 from tiree.support.errors import Diagnostic
+from tiree.support.locations import location_of
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -134,7 +134,7 @@ class Lowering:
         """The diagnostics recorded: what, how often, where."""
         found: list[Diagnostic] = []
         for text, ops in self.diagnostics.items():
-            places = list(dict.fromkeys(location_text(op) for op in ops))
+            places = list(dict.fromkeys(location_of(op) for op in ops))
             also = f"; also at {', '.join(places[1:6])}{', ...' if len(places) > 6 else ''}" if len(places) > 1 else ""
             count = f" ({len(ops)} uses)" if len(ops) > 1 else ""
             found.append(Diagnostic(f"{text} is not supported{count}{also}", places[0]))

@@ -167,7 +167,7 @@ def _compare(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAVa
     direction = _enum(op, "comparison_direction")
     kind = _kind(op)
     if kind == "float" and _enum(op, "compare_type") == "TOTALORDER":
-        return s.cmpi(_signed(direction), _total_order(s, a), _total_order(s, b))
+        return s.cmpi(_signed(direction), total_order(s, a), total_order(s, b))
     if kind == "float":
         return s.cmpf("une" if direction == "NE" else "o" + direction.lower(), a, b)
     if direction in ("EQ", "NE"):
@@ -179,7 +179,7 @@ def _signed(direction: str) -> str:
     return direction.lower() if direction in ("EQ", "NE") else "s" + direction.lower()
 
 
-def _total_order(s: ScalarBuilder, a: SSAValue) -> SSAValue:
+def total_order(s: ScalarBuilder, a: SSAValue) -> SSAValue:
     """Signed integers in IEEE total order: -NaN < -inf < ... < -0 < +0 < ... < inf < NaN."""
     width = float_width(a.type)
     bits = s.bitcast(a, IntegerType(width))
