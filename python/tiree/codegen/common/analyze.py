@@ -36,13 +36,13 @@ from tiree.codegen.common.views import View, element_count, kept_dims, row_major
 from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 
 ELEMENTWISE_PREFIXES = ("arith.", "math.")
 
 
 def fail(op: Operation, message: str, hint: str = "") -> CompileError:
-    location = getattr(op, "location", None)
-    return CompileError(Diagnostic(message, str(location) if location is not None else "<unknown>", hint))
+    return CompileError(Diagnostic(message, location_of(op), hint))
 
 
 def analyze(func: Operation) -> DispatchInfo:
@@ -142,6 +142,7 @@ class _Analysis:
             element_count(shape),
             op.layout,
             op.result.type.access.data != "readonly",
+            op.alignment.value.data if op.alignment is not None else 1,
         )
 
     def window(self, op: Any, shape: Sequence[int], inner: Sequence[int], result: Sequence[int]) -> View:

@@ -116,7 +116,8 @@ class Evaluator:
     def _binding(self, ref: BindingRef) -> Buffer:
         offset = self.b.index(self.offset(ref.offset))
         element = storage_element(ref.element)
-        op = InterfaceBindingSubspanOp(ref.layout, ref.binding, offset, MemRefType(element, [ref.size]))  # pyright: ignore
+        type = MemRefType(element, [ref.size])
+        op = InterfaceBindingSubspanOp(ref.layout, ref.binding, offset, type, alignment=ref.alignment)  # pyright: ignore
         self.b.frames[0].block.add_op(op)
         return Buffer(op.result, element, ref.size, ref.binding in self.info.written_bindings and ref.writable)
 

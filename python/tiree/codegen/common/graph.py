@@ -28,6 +28,7 @@ class BindingRef:
     size: int
     layout: Attribute
     writable: bool
+    alignment: int = 64
 
 
 @dataclass(frozen=True)
@@ -177,6 +178,7 @@ class GenericNode:
         reductions: Sequence[bool],
         loops: Sequence[int],
         extracted: dict[SSAValue, Node],
+        results: int | None = None,
     ) -> None:
         self.op = op
         self.body = body
@@ -185,7 +187,9 @@ class GenericNode:
         self.is_reduction = tuple(reductions)
         self.loops = tuple(loops)
         self.extracted = extracted
-        self.num_results = len(op.results)
+        self.num_results = len(op.results) if results is None else results
+        self.snapshot = False
+        """Whether this is a copy of memory made before it is overwritten."""
         self.results: list[ResultNode] = []
 
     @property

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from tiree.codegen.common.graph import (
     BindingRef,
-    ConcatNode,
     DispatchInfo,
     GenericNode,
-    InsertNode,
     LoadNode,
     Node,
-    PadNode,
-    ReshapeNode,
     ResultNode,
-    SliceNode,
     bits_of,
     storage_element,
 )
+from tiree.codegen.common.hazards import reachable
 from tiree.codegen.common.views import element_count
 
 COSTLY_OPS = {
@@ -30,37 +26,13 @@ COSTLY_OPS = {
 FREE_OPS = frozenset(["arith.constant", "linalg.yield", "linalg.index", "arith.index_cast", "tensor.extract"])
 
 
-def sources(node: Node) -> tuple[Node, ...]:
-    """The nodes that `node` reads."""
-    match node:
-        case ResultNode():
-            generic = node.generic
-            used = [o for n, o in enumerate(generic.operands) if generic.used_args[n]]
-            return (*used, *generic.extracted.values())
-        case PadNode() | SliceNode() | ReshapeNode():
-            return (node.source,)
-        case InsertNode():
-            return (node.dest, node.source)
-        case ConcatNode():
-            return node.sources
-        case _:
-            return ()
-
-
-def reachable(info: DispatchInfo) -> dict[Node, None]:
+def needed_nodes(info: DispatchInfo) -> dict[Node, None]:
     """All nodes that the stores need."""
-    found: dict[Node, None] = {}
-    work = [store.node for store in info.stores]
-    while work:
-        node = work.pop()
-        if node not in found:
-            found[node] = None
-            work.extend(sources(node))
-    return found
+    return reachable([store.node for store in info.stores])
 
 
 def live_generics(info: DispatchInfo) -> list[GenericNode]:
-    found = {node.generic: None for node in reachable(info) if isinstance(node, ResultNode)}
+    found = {node.generic: None for node in needed_nodes(info) if isinstance(node, ResultNode)}
     return [g for g in info.generics if g in found]
 
 
@@ -71,7 +43,7 @@ def byte_size(node: Node) -> int:
 def bytes_moved(info: DispatchInfo) -> int:
     """Bytes read from and written to bindings; memory read through several views counts once."""
     read: dict[object, int] = {}
-    for node in reachable(info):
+    for node in needed_nodes(info):
         if isinstance(node, LoadNode):
             ref = node.ref
             whole = ref.size if isinstance(ref, BindingRef) else element_count(ref.value.shape)

@@ -12,6 +12,7 @@ from typing import Any
 from tiree.codegen.common.analyze import fail
 from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.graph import DispatchInfo, GenericNode, ResultNode, storage_element
+from tiree.codegen.common.hazards import protect
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.points import Point, Scratch
 from tiree.codegen.common.views import element_count, row_major_strides
@@ -35,10 +36,10 @@ class ScalarFallback:
 
     def match(self, info: DispatchInfo, target: TargetDescription) -> Schedule:
         """Always matches. Raises `CompileError` when scratch that cannot be avoided does not fit."""
+        protect(info)
         for expensive, reductions in ((True, True), (False, True), (False, False)):
             plan = schedule(info, expensive, reductions)
-            plan.rows = [() for _ in plan.stages]
-            plan.row_sizes = ()
+            plan.without_rows()
             if plan.scratch_bytes() <= scratch_limit(target):
                 return plan
         raise fail(

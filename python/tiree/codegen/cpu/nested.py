@@ -11,7 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tiree.codegen.common.graph import DispatchInfo, GenericNode, LoadNode, ResultNode
+from tiree.codegen.common.graph import DispatchInfo, GenericNode, ResultNode
+from tiree.codegen.common.hazards import protect
 from tiree.codegen.common.views import element_count
 from tiree.codegen.cpu.cost import live_generics, work
 from tiree.codegen.cpu.emit import RowEmitter, emit_flat, new_evaluator
@@ -45,11 +46,14 @@ def plan_dispatch(info: DispatchInfo, target: TargetDescription) -> NestConfig |
 
 
 def _plan(info: DispatchInfo, target: TargetDescription) -> NestConfig | None:
-    if any(not g.invertible for g in live_generics(info)) or reads_what_it_writes(info):
+    snapshots = protect(info)
+    if any(not g.invertible for g in live_generics(info)):
         return None
     plan = schedule(info)
     if plan.scratch_bytes() > scratch_limit(target):
         plan = schedule(info, expensive=False)
+    if snapshots:
+        plan.without_rows()
     if plan.scratch_bytes() > scratch_limit(target):
         return None
     if not plan.materialised:
@@ -94,53 +98,6 @@ def _lane_rows(plan: Schedule, views: list[StageView], target: TargetDescription
     if plan.scratch_bytes() * vectors * width > scratch_limit(target):
         return None
     return Loop(size, (len(plan.row_sizes) - 1,), vectors * width, width)
-
-
-def reads_what_it_writes(info: DispatchInfo) -> bool:
-    """Whether some element could be overwritten by one point before another reads it."""
-    from tiree.codegen.cpu.cost import reachable
-    from tiree.codegen.cpu.stages import pieces
-
-    read = [
-        node
-        for store in info.stores
-        for piece, _ in pieces(store.node, store.view, store.ref)
-        for node in _nodes_of(piece)
-        if isinstance(node, LoadNode) and node.ref in [s.ref for s in info.stores]
-    ]
-    del reachable
-    for node in read:
-        for store in info.stores:
-            same = node.ref == store.ref and node.view == store.view
-            if node.ref == store.ref and not (same and _pointwise(info, node)):
-                return True
-    return False
-
-
-def _nodes_of(node: Any) -> list[Any]:
-    from tiree.codegen.cpu.cost import sources
-
-    found: dict[Any, None] = {}
-    pending = [node]
-    while pending:
-        at = pending.pop()
-        if at not in found:
-            found[at] = None
-            pending.extend(sources(at))
-    return list(found)
-
-
-def _pointwise(info: DispatchInfo, load: LoadNode) -> bool:
-    """Whether `load` is read only at the index that is being written, by elementwise generics with identity maps."""
-    for generic in live_generics(info):
-        identity = list(range(len(generic.loops)))
-        maps_match = all(generic.output_map(k).plain_dims == identity for k in range(generic.num_results))
-        for n, operand in enumerate(generic.operands):
-            if operand is load and not (maps_match and generic.maps[n].plain_dims == identity):
-                return False
-        if load in generic.extracted.values():
-            return False
-    return len(info.stores) == 1 and not any(g.reduction_dims for g in live_generics(info))
 
 
 class NestStrategy:

@@ -44,6 +44,11 @@ class Schedule:
     row_sizes: tuple[int, ...] = ()
     rows: list[tuple[int, ...]] = field(default_factory=list)
 
+    def without_rows(self) -> None:
+        """Every stage over its whole domain, one after the other."""
+        self.rows = [() for _ in self.stages]
+        self.row_sizes = ()
+
     def scratch_bytes(self) -> int:
         """Memory that the scratch of one row takes."""
         total = 0
@@ -177,7 +182,7 @@ class _Scheduler:
 
     def needs_scratch(self, node: ResultNode, labels: Sequence[Label], loops: frozenset[object], stage: int) -> bool:
         generic = node.generic
-        if not generic.invertible:
+        if not generic.invertible or generic.snapshot:
             return True
         work = element_count([generic.loops[d] for d in generic.reduction_dims])
         if work != 1:

@@ -269,7 +269,6 @@ def _shape_lanes(
     if masked and width < lanes and width != size:
         width *= 2
     loops = [_loop(view, g) for g in groups if g != lane]
-    lane_sym = view.syms[lane[-1]]
     shape = StageShape(loops, width, masked, plans)
     if not view.reducing:
         sideways = _transpose_partner(view, groups, lane)
@@ -278,7 +277,8 @@ def _shape_lanes(
             shape.loops += [_loop(view, sideways, width), _loop(view, lane, width, width)]
             shape.transposed = True
             return shape
-        vectors = 1 if _costly(view) else 2 if view.body_ops() > 8 else 4
+        ops = view.body_ops()
+        vectors = 1 if _costly(view) or ops > 24 else 2 if ops > 8 else 4
         shape.loops.append(_loop(view, lane, width * max(1, min(vectors, size // width)), width))
         return shape
     budget = 20 if target.has_avx512 else 8
@@ -293,7 +293,6 @@ def _shape_lanes(
         elif vectors == 1 and not tiles:
             tiles[group] = _tile_of(_size(view, group), 4)
         budget //= tiles.get(group, 1)
-    del lane_sym
     shape.loops = [_loop(view, g, tiles.get(g, 1)) for g in groups if g != lane]
     shape.loops.append(_loop(view, lane, width * vectors, width))
     return shape

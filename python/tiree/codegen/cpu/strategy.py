@@ -41,7 +41,7 @@ class Strategy(Protocol):
         ...
 
 
-def workgroup_budget(cost: float, grain: float = 32768.0, most: int = 64) -> int:
+def workgroup_budget(cost: float, grain: float = 65536.0, most: int = 64) -> int:
     """How many workgroups work of `cost` (bytes moved, or their equivalent in arithmetic) deserves.
 
     Below one grain a dispatch stays in one workgroup and runs inline; `most` bounds the overhead of large ones while
