@@ -1,7 +1,7 @@
 """`DeviceArray`: results of calls, which behave as arrays.
 
-On the CPU devices a result is host memory already, so numpy sees it without a copy. Operators compute on the host and give
-numpy arrays, as in IREE. numpy is imported when an array is looked at, not before.
+On the CPU devices a result is host memory already, so numpy sees it without a copy. Operators compute on the host and
+give numpy arrays, as in IREE. numpy is imported when an array is looked at, not before.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Arguments that are not yet arrays of the declared type: what is accepted, and how refusals read.
 
 Called by the native invoker when an argument is not exactly what the function declares. numpy is imported here, so only
-calls that need it pay for it. Rules: a Python number, bool or list becomes an array of the declared type when every value
-fits it exactly; a numpy array or scalar must have the declared dtype already (silent narrowing loses data), except for
+calls that need it pay for it. Rules: a Python number, bool or list becomes an array of the declared type when every
+value fits it exactly; a numpy array or scalar must have the declared dtype already (silent narrowing loses data), except for
 byte order and layout, which are changed by copying.
 """
 

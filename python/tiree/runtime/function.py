@@ -18,9 +18,7 @@ class FunctionInvoker:
 
     __slots__ = ("_invoker", "vm_function")
 
-    def __init__(
-        self, context: SystemContext, vm_module: _native.VmModule, vm_function: _native.VmFunction
-    ) -> None:
+    def __init__(self, context: SystemContext, vm_module: _native.VmModule, vm_function: _native.VmFunction) -> None:
         self.vm_function = vm_function
         self._invoker = _native.Invoker(context.vm_context, vm_module, vm_function, context.config.device)
 

@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(parsed: ParsedFlags) -> int:
     """What the flags ask for."""
     if parsed["help"]:
-        sys.stdout.write(help_text("tiree-run-module --module=FILE [--function=NAME] [--input=VALUE]...", FLAGS, REFUSED))
+        sys.stdout.write(help_text("tiree-run-module --module=FILE [--input=VALUE]...", FLAGS, REFUSED))
         return 0
     if parsed.positional:
         raise fail(f"unexpected argument '{parsed.positional[0]}'", f"did you mean --module={parsed.positional[0]}?")

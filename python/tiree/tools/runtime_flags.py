@@ -1,4 +1,4 @@
-"""Flags that the runtime tools share: modules, devices, the task system; and the ones that are refused, with reasons."""
+"""Flags that the runtime tools share: modules, devices, the task system; and those that are refused, with reasons."""
 
 from __future__ import annotations
 
@@ -14,9 +14,11 @@ MODULE_FLAGS = (
 )
 
 DEVICE_FLAGS = (
-    Flag("device", "repeat", "local-sync, local-task or a URI such as local-task://; repeat for several"),
+    Flag("device", "repeat", "local-sync, local-task, or a URI (local-task://); repeat for several"),
     Flag("list_drivers", "action", "print the drivers of this build and exit", False),
-    Flag("list_devices", "optional", "print the devices of this build (of one driver) and exit", None, metavar="DRIVER"),
+    Flag(
+        "list_devices", "optional", "print the devices of this build (of one driver) and exit", None, metavar="DRIVER"
+    ),
     Flag("dump_devices", "optional", "print what is known of each device and exit", None, metavar="DRIVER"),
     Flag("task_topology_group_count", "int", "worker threads of local-task, unpinned; 0: one per core", 0),
     Flag("task_topology_max_group_count", "int", "at most this many worker threads", 64),

@@ -35,6 +35,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
     module.add_function(wrap_pyfunction!(tools::dump_module, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::time_invocations, module)?)?;
     module.add_function(wrap_pyfunction!(tools::module_flatbuffer, module)?)?;
     module.add_function(wrap_pyfunction!(tools::read_inputs, module)?)?;
     module.add_function(wrap_pyfunction!(tools::format_results, module)?)?;

@@ -14,6 +14,7 @@ use tiree_vm::{Value, VmList, refs};
 use crate::errors::IntoPython;
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
+use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
 use crate::vm::list::VmVariantList;
 
@@ -135,4 +136,25 @@ pub fn dump_module(
 pub fn module_flatbuffer<'py>(py: Python<'py>, path: std::path::PathBuf) -> PyResult<Bound<'py, PyBytes>> {
     let archive = Archive::open(path).or_raise(py, "")?;
     Ok(PyBytes::new(py, archive.flatbuffer()))
+}
+
+/// Calls `function` `iterations` times, one after the other, and returns the seconds of wall time that took.
+#[pyfunction]
+pub fn time_invocations(
+    py: Python<'_>,
+    context: &VmContext,
+    function: &VmFunction,
+    inputs: &VmVariantList,
+    iterations: u64,
+) -> PyResult<f64> {
+    let bound = context.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
+    let args = crate::invoker::fit_numbers(&bound, values_of(py, inputs)?);
+    py.detach(|| {
+        let start = std::time::Instant::now();
+        for _ in 0..iterations {
+            bound.invoke(args.clone())?;
+        }
+        Ok(start.elapsed().as_secs_f64())
+    })
+    .or_raise(py, "Error invoking function")
 }
