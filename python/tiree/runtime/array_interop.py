@@ -20,7 +20,8 @@ class DeviceArray(_native.HalBufferView):
     """An array on a device. `np.asarray(x)`, operators, indexing, `len`, iteration and DLPack work on it."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> DeviceArray:
-        # DeviceArray(view), made by the runtime, or IREE's DeviceArray(device, view, ...).
+        # DeviceArray(view), made by the runtime, or IREE's DeviceArray(device, view, ...); __init__ takes the keywords.
+        del kwargs
         view = next(a for a in args if isinstance(a, _native.HalBufferView))
         return super().__new__(cls, view.get_buffer(), list(view.shape), view.element_type)
 

@@ -2,8 +2,8 @@
 
 Called by the native invoker when an argument is not exactly what the function declares. numpy is imported here, so only
 calls that need it pay for it. Rules: a Python number, bool or list becomes an array of the declared type when every
-value fits it exactly; a numpy array or scalar must have the declared dtype already (silent narrowing loses data), except for
-byte order and layout, which are changed by copying.
+value fits it exactly; a numpy array or scalar must have the declared dtype already (silent narrowing loses data),
+except for byte order and layout, which are changed by copying.
 """
 
 from __future__ import annotations
