@@ -57,6 +57,9 @@ impl Number {
     }
 }
 
+/// Longest list. A module can ask for more with one instruction, and every element is written when a list grows.
+const MAX_LENGTH: usize = 1 << 26;
+
 /// A list with a fixed element type. Every operation is atomic.
 pub struct VmList {
     element: TypeDef,
@@ -105,8 +108,11 @@ impl VmList {
         self.len() == 0
     }
 
-    /// Makes room for `capacity` elements. RESOURCE_EXHAUSTED without memory.
+    /// Makes room for `capacity` elements. RESOURCE_EXHAUSTED without memory or beyond 2^26.
     pub fn reserve(&self, capacity: usize) -> Result<()> {
+        if capacity > MAX_LENGTH {
+            return Err(no_memory(capacity));
+        }
         each!(&mut *self.lock(), items => {
             items.try_reserve(capacity.saturating_sub(items.len())).map_err(|_| no_memory(capacity))
         })
@@ -303,7 +309,7 @@ fn not_a_value(why: &str) -> Status {
 
 #[cold]
 fn no_memory(capacity: usize) -> Status {
-    Status::resource_exhausted(format!("no memory for a list of {capacity} elements"))
+    Status::resource_exhausted(format!("no memory for a list of {capacity} elements (at most {MAX_LENGTH})"))
 }
 
 #[cfg(test)]

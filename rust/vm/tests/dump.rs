@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use tiree_vm::disasm::{self, Options, Output};
 use tiree_vm::Archive;
+use tiree_vm::disasm::{self, Options, Output};
 
 #[test]
 fn text_and_json_agree_with_the_reference() {

@@ -19,7 +19,13 @@ fn bits(value: &Value) -> (&'static str, u64) {
         Value::I32(v) => *v as u32 as u64,
         Value::I64(v) => *v as u64,
         Value::F32(v) => if v.is_nan() { f32::NAN.to_bits() } else { v.to_bits() }.into(),
-        Value::F64(v) => if v.is_nan() { f64::NAN.to_bits() } else { v.to_bits() },
+        Value::F64(v) => {
+            if v.is_nan() {
+                f64::NAN.to_bits()
+            } else {
+                v.to_bits()
+            }
+        }
         Value::Ref(_) => panic!("no references in cases"),
     };
     (value.kind_name(), bits)

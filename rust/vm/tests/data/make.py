@@ -4,6 +4,7 @@ Usage: python rust/vm/tests/data/make.py   (needs iree-base-runtime and flatbuff
 
 - every_instruction.vmfb: one function per instruction, written straight from isa/instructions.txt;
 - ops.vmfb: one function per instruction that has only number registers; arguments in, result out;
+- broken/*.vmfb and broken.txt: modules that must not load, and why;
 - *.vmfb from ../asm/*.vmasm by iree-as-module;
 - *.txt and *.json beside each: the text of iree-dump-module.
 """
@@ -12,6 +13,7 @@ import itertools
 import subprocess
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 import flatbuffers
@@ -64,10 +66,10 @@ class Module:
     def text(self, text: str) -> int:
         return self.b.CreateString(text)
 
-    def attrs(self, attrs: list[tuple[str, str]]) -> int:
+    def attrs(self, attrs: Sequence[tuple[str, str]]) -> int:
         return self.vector([self.table((0, "ref", self.text(k)), (1, "ref", self.text(v))) for k, v in attrs])
 
-    def signature(self, cconv: str, attrs: list[tuple[str, str]] = []) -> int:
+    def signature(self, cconv: str, attrs: Sequence[tuple[str, str]] = ()) -> int:
         fields = [(0, "ref", self.text(cconv))]
         if attrs:
             fields.append((1, "ref", self.attrs(attrs)))
@@ -175,7 +177,7 @@ class Function:
         self.holes.append(len(self.code))
         self.code += bytes(4)
 
-    def operand(self, mnemonic: str, name: str, kind: str, result: bool) -> None:
+    def operand(self, mnemonic: str, kind: str, result: bool) -> None:
         if kind in ("i", "I", "f", "F", "r", "m"):
             self.code += u16(self.reg(kind, result))
         elif kind.startswith("#"):
@@ -242,8 +244,8 @@ def every_instruction() -> bytes:
             if row.set in table.prefixes:
                 f.code.append(table.prefixes[row.set])
             f.code.append(row.opcode)
-            for name, kind, result in row.operands:
-                f.operand(row.mnemonic, name, kind, result)
+            for _, kind, result in row.operands:
+                f.operand(row.mnemonic, kind, result)
             code, blocks = f.finish(row.terminator)
             entry = {"code": code, "cconv": "0v_v", "blocks": blocks, "i32s": 24, "refs": 8, "requirements": 15}
             if not moves:
@@ -280,6 +282,65 @@ def ops() -> bytes:
     return finish("ops", functions, imports=[], rodata=[], types=["i32"], state=(0, 0))
 
 
+NOP = "79 5a 0000"
+
+
+def simple(code: str, **fields) -> dict:
+    """A function of the given bytes; one block, four cells and two references unless told otherwise."""
+    function = {"code": bytes.fromhex(code), "cconv": "0v_v", "blocks": 1, "i32s": 4, "refs": 2, "requirements": 0}
+    return function | {"export": "f"} | fields
+
+
+# name, what loading it must say (start of the status, then a part of it), functions, other parts of the module
+BROKEN = [
+    ("no_block", "INVALID_ARGUMENT", "is not in a block", [simple("5a00 0000")], {}),
+    ("block_in_block", "INVALID_ARGUMENT", "is a block while still in a block", [simple("79 79 5a00 0000")], {}),
+    ("no_terminator", "INVALID_ARGUMENT", "missing terminator", [simple("79 0c 0000")], {}),
+    ("block_count", "INVALID_ARGUMENT", "invalid descriptor block count 3; found 1", [simple(NOP, blocks=3)], {}),
+    ("bad_target", "INVALID_ARGUMENT", "branch target 00000001 is not a block", [simple("79 56 01000000 0000")], {}),
+    ("overrun", "OUT_OF_RANGE", "bytecode data overrun", [simple("79 0d 0500")], {}),
+    ("opcode", "INVALID_ARGUMENT", "unrecognized opcode 192", [simple("79 c0")], {}),
+    ("ext_opcode", "INVALID_ARGUMENT", "unhandled ext", [simple("79 e0 3e", requirements=3)], {}),
+    ("feature", "INVALID_ARGUMENT", "[EXT_F32]", [simple("79 e0 04 0000 5a00 0000")], {}),
+    ("i32_range", "OUT_OF_RANGE", "register ordinal 4 out of range 4", [simple("79 0c 0400 5a 0000")], {}),
+    ("i32_is_ref", "INVALID_ARGUMENT", "reference register", [simple("79 0c 0080 5a 0000")], {}),
+    ("i64_odd", "INVALID_ARGUMENT", "is not even", [simple("79 0e 0100 5a 0000")], {}),
+    ("i64_range", "OUT_OF_RANGE", "register ordinal", [simple("79 0e 0400 5a 0000")], {}),
+    ("ref_range", "OUT_OF_RANGE", "register ordinal 2 out of range 2", [simple("79 10 0280 5a 0000")], {}),
+    ("ref_is_i32", "INVALID_ARGUMENT", "value register", [simple("79 10 0000 5a 0000")], {}),
+    ("move", "INVALID_ARGUMENT", "cannot be moved", [simple("79 55 00c0 0000 5a00 0000")], {}),
+    ("type", "OUT_OF_RANGE", "type ordinal 9", [simple("79 82 0080 09000000 0180 5a 0000")], {}),
+    ("global", "OUT_OF_RANGE", "global byte offset 61", [simple("79 00 3d000000 0000 5a 0000")], {}),
+    ("global_ref", "OUT_OF_RANGE", "global ref ordinal 4", [simple("79 08 04000000 04000000 0080 5a 0000")], {}),
+    ("rodata", "OUT_OF_RANGE", "rodata ref ordinal 3", [simple("79 11 03000000 0080 5a 0000")], {}),
+    ("callee", "INVALID_ARGUMENT", "function ordinal 9", [simple("79 58 09000000 0000 0000 5a00 0000")], {}),
+    ("import", "INVALID_ARGUMENT", "import ordinal 9", [simple("79 58 09000080 0000 0000 5a00 0000")], {}),
+    ("variadic_internal", "FAILED_PRECONDITION", "variadic", [simple("79 59 00000000 0000 0000 0000 5a00 0000")], {}),
+    ("too_few_operands", "OUT_OF_RANGE", "underflow", [simple("79 58 00000080 0000 0000 5a00 0000")], {}),
+    ("return_too_few", "OUT_OF_RANGE", "underflow", [simple(NOP, cconv="0v_i")], {}),
+    ("return_bank", "INVALID_ARGUMENT", "value register", [simple("79 5a 0100 0000", cconv="0v_r")], {}),
+    ("remap_banks", "INVALID_ARGUMENT", "remap", [simple("79 56 00000000 0100 0000 0080")], {}),
+    ("cconv_version", "UNIMPLEMENTED", "cconv version 1", [simple(NOP, cconv="1v_v")], {}),
+    ("cconv_letter", "INVALID_ARGUMENT", "'x'", [simple(NOP, cconv="0x_v")], {}),
+    ("cconv_span", "INVALID_ARGUMENT", "variadic arguments", [simple(NOP, cconv="0CiD_v")], {}),
+    ("argument_storage", "INVALID_ARGUMENT", "insufficient register storage", [simple(NOP, cconv="0IIi_v")], {}),
+    ("too_many_registers", "RESOURCE_EXHAUSTED", "too many registers", [simple(NOP, i32s=0x7000)], {}),
+    ("requirements", "INVALID_ARGUMENT", "0x100", [simple(NOP, requirements=0x100)], {}),
+    ("unknown_type", "NOT_FOUND", "no type registered with name '!my.type'", [simple(NOP)], {"types": ["!my.type"]}),
+    ("two_stray_bytes", "INVALID_ARGUMENT", "is not in a block", [simple(NOP + "0c0000")], {}),
+]
+
+
+def broken() -> None:
+    folder = HERE / "broken"
+    folder.mkdir(exist_ok=True)
+    lines = []
+    for name, code, text, functions, parts in BROKEN:
+        (folder / f"{name}.vmfb").write_bytes(finish("broken", functions, **parts))
+        lines.append(f"{name} | {code} | {text}\n")
+    (HERE / "broken.txt").write_text("".join(lines))
+
+
 def dump(path: Path) -> None:
     for suffix, flags in ((".txt", []), (".json", ["--output=flatbuffer-json"])):
         text = subprocess.run([BIN / "iree-dump-module", *flags, path], check=True, capture_output=True).stdout
@@ -290,6 +351,7 @@ def main() -> None:
     every = HERE / "every_instruction.vmfb"
     every.write_bytes(every_instruction())
     (HERE / "ops.vmfb").write_bytes(ops())
+    broken()
     made = [every]
     for source in sorted((HERE.parent / "asm").glob("*.vmasm")):
         target = HERE / source.with_suffix(".vmfb").name
