@@ -18,14 +18,14 @@ from collections.abc import Sequence
 
 import ml_dtypes
 import numpy as np
-from tests.codegen.harness import build, layout, target
-from tests.codegen.elf_loader import Image
-from xdsl.dialects.builtin import ModuleOp
-
 from tiree.codegen.common.analyze import analyze
 from tiree.codegen.cpu.lower_to_kernels import lower_dispatch, replace_body
 from tiree.codegen.llvm.executable import ExportCounts
 from tiree.dialects import print_module, read_module
+from xdsl.dialects.builtin import ModuleOp
+
+from tests.codegen.elf_loader import Image
+from tests.codegen.harness import build, layout, target
 
 DTYPES = {
     "f32": np.dtype(np.float32),
@@ -83,7 +83,9 @@ class Dispatch:
         zeros, ones = (f": {zeros}", f": {ones}") if shape else ("", "")
         sizes = ": " + ", ".join(map(str, shape)) if shape else ""
         bound = f"!iree_tensor_ext.dispatch.tensor<{access}:tensor<{type}>>"
-        properties = f"static_offsets = array<i64{zeros}>, static_sizes = array<i64{sizes}>, static_strides = array<i64{ones}>"
+        properties = (
+            f"static_offsets = array<i64{zeros}>, static_sizes = array<i64{sizes}>, static_strides = array<i64{ones}>"
+        )
         if kind == "load":
             return (
                 f'{target} = "iree_tensor_ext.dispatch.tensor.load"({source}) <{{operandSegmentSizes = '

@@ -100,7 +100,9 @@ class Accesses:
                 for d, (index, low) in enumerate(zip(idx, node.low, strict=True)):
                     if low != 0 or node.shape[d] != node.source.shape[d]:
                         self.pin(index)
-                self.visit(node.source, tuple(i - (l if isinstance(l, int) else 0) for i, l in zip(idx, node.low, strict=True)))
+                self.visit(
+                    node.source, tuple(i - (l if isinstance(l, int) else 0) for i, l in zip(idx, node.low, strict=True))
+                )
             case SliceNode():
                 moved = [Lin(o) if isinstance(o, int) else ZERO for o in node.offsets]
                 for index, dim in zip(idx, node.kept, strict=True):

@@ -16,11 +16,11 @@ from xdsl.ir.affine import AffineMap
 
 from tiree.codegen.common.graph import (
     BindingRef,
+    ConcatNode,
     DispatchInfo,
     ElementsNode,
     FillNode,
     GenericNode,
-    ConcatNode,
     InsertNode,
     LoadNode,
     Node,
@@ -130,7 +130,9 @@ class _Analysis:
             raise fail(op, f"{op.name} of {op.result.type}: codegen needs a dispatch tensor")
         shape = tuple(bound.get_shape())
         if DYNAMIC_INDEX in shape:
-            raise fail(op, f"binding {op.binding.value.data} has dynamic shape {bound}; this target needs static shapes")
+            raise fail(
+                op, f"binding {op.binding.value.data} has dynamic shape {bound}; this target needs static shapes"
+            )
         offset: int | SSAValue = 0
         if op.byte_offset is not None:
             constant = constant_int(op.byte_offset)
@@ -331,13 +333,14 @@ class _Analysis:
                 low.append(value)
         block = op.region.block
         yielded = block.last_op.operands[0]
-        if yielded.owner is block or (isinstance(yielded.owner, Operation) and yielded.owner.parent is block
-                                      and yielded.owner.name != "arith.constant"):
+        if yielded.owner is block or (
+            isinstance(yielded.owner, Operation)
+            and yielded.owner.parent is block
+            and yielded.owner.name != "arith.constant"
+        ):
             raise fail(op, f"{op.name} pads with a value computed per element; codegen needs one value for all")
         value = FillNode((), source.element, yielded)
-        if isinstance(source, FillNode) and source.value is yielded:
-            self.nodes[result] = FillNode(shape, source.element, yielded)
-        elif element_count(source.shape) == 0:
+        if (isinstance(source, FillNode) and source.value is yielded) or element_count(source.shape) == 0:
             self.nodes[result] = FillNode(shape, source.element, yielded)
         else:
             self.nodes[result] = PadNode(source, shape, low, value)

@@ -36,7 +36,15 @@ class IndexValue:
 Value = SSAValue | IndexValue
 
 TRAPPING = frozenset(
-    ["arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith.floordivsi", "arith.ceildivsi", "arith.ceildivui"]
+    [
+        "arith.divsi",
+        "arith.divui",
+        "arith.remsi",
+        "arith.remui",
+        "arith.floordivsi",
+        "arith.ceildivsi",
+        "arith.ceildivui",
+    ]
 )
 """Ops that must not run where the program would not run them."""
 
@@ -259,9 +267,7 @@ def _extremum(greatest: bool) -> Callable[[BodyEvaluator, Operation], Value | No
             return a if greatest else b
         if b_low >= a_high:
             return b if greatest else a
-        low, high = (
-            (max(a_low, b_low), max(a_high, b_high)) if greatest else (min(a_low, b_low), min(a_high, b_high))
-        )
+        low, high = (max(a_low, b_low), max(a_high, b_high)) if greatest else (min(a_low, b_low), min(a_high, b_high))
         x, y = body.b.match(body.ev.ssa(a), body.ev.ssa(b))
         value = body.b.emit(type(op), [x, y], x.type)
         body.ev.ranges[value] = (low, high)

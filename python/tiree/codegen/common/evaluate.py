@@ -336,14 +336,14 @@ class Evaluator:
 
     # Shape changes -----------------------------------------------------------------------------------------------
 
-    def condition(self, lin: Lin, low: int, high: int) -> SSAValue | None | bool:
+    def condition(self, lin: Lin, low: int, high: int) -> SSAValue | bool | None:
         """`low <= lin < high`: None when always true, False when never, else a scalar or vector condition."""
         bottom, top = lin.bounds()
         if bottom >= low and top < high:
             return None
         if top < low or bottom >= high:
             return False
-        fits = bottom >= -(1 << 31) and top < 1 << 31 and -(1 << 31) <= low and high < 1 << 31
+        fits = bottom >= -(1 << 31) and top < 1 << 31 and low >= -(1 << 31) and high < 1 << 31
         type = I32 if fits and not lin.is_uniform else (INDEX if lin.is_uniform else I64)
         result: SSAValue | None = None
         if bottom < low:
@@ -355,7 +355,7 @@ class Evaluator:
 
     def guarded(
         self, node: Node, idx: Sequence[Lin], mask: SSAValue | None, dims: Sequence[int]
-    ) -> tuple[SSAValue | None | bool, Point]:
+    ) -> tuple[SSAValue | bool | None, Point]:
         """Whether `idx` lies inside `node` along `dims`, and a point that is safe to read either way.
 
         Uniform indices are clamped; lanes outside are masked off. Other dims are not looked at: their index may stand
@@ -378,7 +378,7 @@ class Evaluator:
             safe.append(index)
         return inside, Point(tuple(safe), mask)
 
-    def _choose(self, condition: SSAValue | None | bool, node: Node, point: Point, other: Value) -> Value:
+    def _choose(self, condition: SSAValue | bool | None, node: Node, point: Point, other: Value) -> Value:
         """`node` at `point` where the condition holds, else `other`."""
         if condition is False:
             return other

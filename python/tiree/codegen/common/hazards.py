@@ -92,7 +92,9 @@ def _protect(info: DispatchInfo) -> bool:
 
 
 def _is_read_write(info: DispatchInfo, ref: BindingRef) -> bool:
-    return any(isinstance(n, LoadNode) and isinstance(n.ref, BindingRef) and overlap(n.ref, ref) for n in info.nodes.values())
+    return any(
+        isinstance(n, LoadNode) and isinstance(n.ref, BindingRef) and overlap(n.ref, ref) for n in info.nodes.values()
+    )
 
 
 def _loads(info: DispatchInfo) -> list[LoadNode]:

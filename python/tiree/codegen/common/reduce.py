@@ -211,9 +211,7 @@ class _InnerReduction(_Loops):
             rows = self.tail(points, rows, done * width)
         return rows
 
-    def advance(
-        self, points: list[Point], rows: Rows, index: Lin, count: int, mask: SSAValue | None = None
-    ) -> Rows:
+    def advance(self, points: list[Point], rows: Rows, index: Lin, count: int, mask: SSAValue | None = None) -> Rows:
         """The next `count` vectors of each point, one for each of its first accumulators."""
         chosen = [n * self.parts + p for n in range(len(points)) for p in range(count)]
         at: list[Point] = []
@@ -247,9 +245,7 @@ class _InnerReduction(_Loops):
     def merge(self, a: Sequence[SSAValue], b: Sequence[SSAValue]) -> list[SSAValue]:
         split = self.split
         if split.combiners is not None:
-            return [
-                self.b.binary(combiner.op, x, y) for combiner, x, y in zip(split.combiners, a, b, strict=True)
-            ]
+            return [self.b.binary(combiner.op, x, y) for combiner, x, y in zip(split.combiners, a, b, strict=True)]
         body = BodyEvaluator(self.ev, self.generic, (), None)
         for values, names in ((a, split.accumulators), (b, split.leaves)):
             for value, name in zip(values, names, strict=True):

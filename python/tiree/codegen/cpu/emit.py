@@ -43,7 +43,11 @@ def write_outputs(
     An output of a stage without loops, bound for scratch, stays in registers: evaluation remembers it.
     """
     computed = [
-        (output, at := [Point(tuple(p.idx[d] for d in output.order), p.mask) for p in points], ev.values(output.node, at))
+        (
+            output,
+            at := [Point(tuple(p.idx[d] for d in output.order), p.mask) for p in points],
+            ev.values(output.node, at),
+        )
         for output in stage.outputs
     ]
     for output, at, values in computed:
@@ -177,5 +181,3 @@ class RowEmitter:
             if output.ref is None and isinstance(node, ResultNode) and node in self.pending:
                 self.ev.b.wrote(self.pending[node].buffer)
                 self.ev.scratch[node] = self.pending[node]
-
-

@@ -94,7 +94,9 @@ class _SingleWorkgroup:
             self.accumulate(first.node.generic)
             return
         loops = _scalar_shape(stage).loops
-        Nest(self.ev, loops, len(stage.domain), lambda points: write_outputs(self.ev, stage, points, self.pending)).run()
+        Nest(
+            self.ev, loops, len(stage.domain), lambda points: write_outputs(self.ev, stage, points, self.pending)
+        ).run()
         for output in stage.outputs:
             if output.ref is None and isinstance(output.node, ResultNode):
                 self.finish(output.node)

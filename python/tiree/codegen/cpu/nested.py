@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tiree.codegen.common.graph import DispatchInfo, GenericNode, ResultNode
 from tiree.codegen.common.hazards import protect

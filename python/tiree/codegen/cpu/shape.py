@@ -124,9 +124,7 @@ def _merged(view: StageView) -> list[tuple[int, ...]]:
             last = groups[-1][-1]
             between = range(last + 1, d)
             adjacent = all(domain[k] == 1 for k in between)
-            if adjacent and mergeable(
-                view.syms[last], domain[last], view.syms[d], domain[d], view.accesses
-            ):
+            if adjacent and mergeable(view.syms[last], domain[last], view.syms[d], domain[d], view.accesses):
                 groups[-1] = (*groups[-1], d)
                 continue
         groups.append((d,))
@@ -166,9 +164,7 @@ def _access_cost(access: Access, sym: Sym, lanes: int, others: Sequence[Sym]) ->
     return GATHER_COST * lanes
 
 
-def _best_lane(
-    view: StageView, groups: Sequence[tuple[int, ...]], lanes: int
-) -> tuple[tuple[int, ...], float] | None:
+def _best_lane(view: StageView, groups: Sequence[tuple[int, ...]], lanes: int) -> tuple[tuple[int, ...], float] | None:
     """(group, cost per element) of the cheapest loop for vector lanes."""
     best: tuple[tuple[int, ...], float] | None = None
     syms = [view.syms[g[-1]] for g in groups]
@@ -248,9 +244,7 @@ def _shape_inner(
             tiles[group] = _tile_of(_size(view, group), min(4, budget))
             budget //= tiles[group]
     points = element_count(list(tiles.values()))
-    fitted = {
-        g: ReductionPlan(p.groups, p.lane_group, p.width, max(1, 4 // points)) for g, p in plans.items()
-    }
+    fitted = {g: ReductionPlan(p.groups, p.lane_group, p.width, max(1, 4 // points)) for g, p in plans.items()}
     return StageShape([_loop(view, g, tiles.get(g, 1)) for g in groups], 1, False, fitted)
 
 

@@ -169,9 +169,7 @@ def surrounding(
     for d, (offset, size) in enumerate(zip(offsets, sizes, strict=True)):
         for start, length in ((0, offset), (offset + size, shape[d] - offset - size)):
             if length > 0:
-                boxes.append(
-                    ((*low[:d], start, *low[d + 1 :]), (*extent[:d], length, *extent[d + 1 :]))
-                )
+                boxes.append(((*low[:d], start, *low[d + 1 :]), (*extent[:d], length, *extent[d + 1 :])))
         low[d], extent[d] = offset, size
     return [box for box in boxes if element_count(box[1])]
 
@@ -254,9 +252,7 @@ def is_expensive(generic: GenericNode) -> bool:
 def reads_of(generic: GenericNode) -> list[tuple[Node, list[int | None]]]:
     """The operands that the body uses, each with the loop dim that indexes each of its dims (None: otherwise)."""
     found = [
-        (operand, generic.maps[n].plain_dims)
-        for n, operand in enumerate(generic.operands)
-        if generic.used_args[n]
+        (operand, generic.maps[n].plain_dims) for n, operand in enumerate(generic.operands) if generic.used_args[n]
     ]
     for node in generic.extracted.values():
         found.append((node, [None] * len(node.shape)))
