@@ -4,6 +4,7 @@ Usage: python rust/vm/tests/data/make.py   (needs iree-base-runtime and flatbuff
 
 - every_instruction.vmfb: one function per instruction, written straight from isa/instructions.txt;
 - ops.vmfb: one function per instruction that has only number registers; arguments in, result out;
+- digest.vmfb: a small module with checksums;
 - broken/*.vmfb and broken.txt: modules that must not load, and why;
 - *.vmfb from ../asm/*.vmasm by iree-as-module;
 - *.txt and *.json beside each: the text of iree-dump-module.
@@ -13,6 +14,7 @@ import itertools
 import subprocess
 import sys
 import sysconfig
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -341,6 +343,18 @@ def broken() -> None:
     (HERE / "broken.txt").write_text("".join(lines))
 
 
+def with_digest() -> bytes:
+    """A module with the checksums that Tiree's compiler writes (rust/vm/src/archive/digest.rs says what they mean)."""
+    functions = [simple("79 0d 2a000000 0000 5a 00 0100 0000", cconv="0v_i", export="answer")]
+    digits, code = "00000000", functions[0]["code"]
+    padded = code + bytes(-len(code) % 8)
+    digest = f"bc:{zlib.crc32(padded):08x},r0:{zlib.crc32(RODATA[0]):08x},fb:{digits}"
+    attrs = [("tiree.version", "0.1.0"), ("tiree.digest", digest)]
+    data = finish("digested", functions, imports=[], rodata=RODATA[:1], types=["i32"], state=(0, 0), attrs=attrs)
+    at = data.index(digest.encode()) + len(digest) - len(digits)
+    return data[:at] + f"{zlib.crc32(data[4:]):08x}".encode() + data[at + len(digits) :]
+
+
 def dump(path: Path) -> None:
     for suffix, flags in ((".txt", []), (".json", ["--output=flatbuffer-json"])):
         text = subprocess.run([BIN / "iree-dump-module", *flags, path], check=True, capture_output=True).stdout
@@ -352,6 +366,7 @@ def main() -> None:
     every.write_bytes(every_instruction())
     (HERE / "ops.vmfb").write_bytes(ops())
     broken()
+    (HERE / "digest.vmfb").write_bytes(with_digest())
     made = [every]
     for source in sorted((HERE.parent / "asm").glob("*.vmasm")):
         target = HERE / source.with_suffix(".vmfb").name
