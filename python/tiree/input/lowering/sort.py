@@ -6,12 +6,14 @@ are broken by the original position, which makes the order stable.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Sequence
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import PARALLEL, Lowering, identity, signless, tensor_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
@@ -21,64 +23,107 @@ from tiree.input.lowering.structural import int_property
 Less = Callable[[ScalarBuilder, Sequence[SSAValue], Sequence[SSAValue]], SSAValue]
 
 
-def _passes(size: int) -> Iterator[tuple[int, int]]:
+UNROLLED_PASSES = 3
+"""Up to so many passes (length 4) are a dispatch each; more are one dispatch in a loop, which compiles once."""
+
+
+def _passes(size: int) -> list[tuple[int, int]]:
     """The (p, k) of each pass: runs of length p are merged by exchanges over distance k."""
+    passes: list[tuple[int, int]] = []
     p = 1
     while p < size:
         k = p
         while k >= 1:
-            yield p, k
+            passes.append((p, k))
             k //= 2
         p *= 2
+    return passes
 
 
-def _is_lower(s: ScalarBuilder, x: SSAValue, p: int, k: int) -> SSAValue:
-    """Whether position `x` (at least 0) is the lower end of an exchange with `x + k`."""
+def _is_lower(s: ScalarBuilder, x: SSAValue, p: SSAValue, k: SSAValue) -> SSAValue:
+    """Whether position `x` (at least 0) is the lower end of an exchange with `x + k`, were `x + k` in range."""
+    zero = s.constant(IndexType(), 0)
+    # The first pass of a merge starts at 0, the others at k.
+    relative = s.sub(x, s.select(s.cmpi("slt", k, p), k, zero))
+    even = s.cmpi("eq", s.and_(relative, k), zero)
+    same_run = s.cmpi("ult", s.binary(arith.XOrIOp, x, s.add_(x, k)), s.add_(p, p))
+    return s.and_(s.and_(even, same_run), s.cmpi("sge", relative, zero))
+
+
+def _exchange(
+    s: ScalarBuilder, sources: Sequence[SSAValue], dim: int, p: SSAValue, k: SSAValue, less: Less
+) -> Sequence[SSAValue]:
+    """One pass, at one element: the element that belongs here, of this one and its partner."""
     index = IndexType()
-    offset = k % p
-    zero = s.constant(index, 0)
-    relative = s.sub(x, s.constant(index, offset)) if offset else x
-    even = s.cmpi("eq", s.and_(relative, s.constant(index, k)), zero)
-    upper = s.add_(x, s.constant(index, k))
-    same_run = s.cmpi("ult", s.binary(arith.XOrIOp, x, upper), s.constant(index, 2 * p))
-    lower = s.and_(even, same_run)
-    return s.and_(lower, s.cmpi("sge", relative, zero)) if offset else lower
+    shape = sources[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    x = s.index(dim)
+    above, below = s.add_(x, k), s.sub(x, k)
+    lower = s.and_(_is_lower(s, x, p, k), s.cmpi("slt", above, s.constant(index, shape[dim])))
+    upper = s.and_(s.cmpi("sge", below, s.constant(index, 0)), _is_lower(s, below, p, k))
+    first, second = s.select(upper, below, x), s.select(lower, above, x)
+    others = {d: s.index(d) for d in range(len(shape)) if d != dim}
+    a = [s.extract(source, [others.get(d, first) for d in range(len(shape))]) for source in sources]
+    b = [s.extract(source, [others.get(d, second) for d in range(len(shape))]) for source in sources]
+    take_second = s.binary(arith.XOrIOp, upper, less(s, b, a))
+    return [s.select(take_second, right, left) for left, right in zip(a, b, strict=True)]
 
 
 def sort_values(lowering: Lowering, values: Sequence[SSAValue], dim: int, less: Less) -> Sequence[SSAValue]:
     """`values` (new tensors of one shape) sorted together along `dim`; `less` is strict."""
-    types = [value.type for value in values]
-    shape = types[0].get_shape()  # pyright: ignore[reportAttributeAccessIssue]
-    rank, size = len(shape), shape[dim]
-    index = IndexType()
+    shape = values[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
     if 0 in shape:
         return values
-    for p, k in _passes(size):
-
-        def body(
-            s: ScalarBuilder,
-            args: Sequence[SSAValue],
-            p: int = p,
-            k: int = k,
-            sources: Sequence[SSAValue] = tuple(values),
-        ) -> Sequence[SSAValue]:
-            del args
-            x = s.index(dim)
-            step = s.constant(index, k)
-            above, below = s.add_(x, step), s.sub(x, step)
-            lower = s.and_(_is_lower(s, x, p, k), s.cmpi("slt", above, s.constant(index, size)))
-            reachable = s.cmpi("sge", below, s.constant(index, 0))
-            upper = s.and_(reachable, _is_lower(s, below, p, k))
-            first, second = s.select(upper, below, x), s.select(lower, above, x)
-            others = {d: s.index(d) for d in range(rank) if d != dim}
-            a = [s.extract(source, [others.get(d, first) for d in range(rank)]) for source in sources]
-            b = [s.extract(source, [others.get(d, second) for d in range(rank)]) for source in sources]
-            take_second = s.binary(arith.XOrIOp, upper, less(s, b, a))
-            return [s.select(take_second, right, left) for left, right in zip(a, b, strict=True)]
-
-        outputs = [lowering.empty(type) for type in types]  # pyright: ignore[reportArgumentType]
-        values = lowering.generic([], outputs, [identity(rank)] * len(outputs), [PARALLEL] * rank, body)
+    passes = _passes(shape[dim])
+    if len(passes) > UNROLLED_PASSES:
+        return _loop(lowering, values, dim, less, passes)
+    for p, k in passes:
+        values = _pass(lowering, values, dim, less, lambda s, p=p, k=k: (s.constant(_INDEX, p), s.constant(_INDEX, k)))
     return values
+
+
+_INDEX = IndexType()
+
+
+def _pass(
+    lowering: Lowering,
+    values: Sequence[SSAValue],
+    dim: int,
+    less: Less,
+    parameters: Callable[[ScalarBuilder], tuple[SSAValue, SSAValue]],
+) -> Sequence[SSAValue]:
+    rank = len(values[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    outputs = [lowering.empty(value.type) for value in values]  # pyright: ignore[reportArgumentType]
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        del args
+        return _exchange(s, values, dim, *parameters(s), less)
+
+    return lowering.generic([], outputs, [identity(rank)] * len(outputs), [PARALLEL] * rank, body)
+
+
+def _loop(
+    lowering: Lowering, values: Sequence[SSAValue], dim: int, less: Less, passes: Sequence[tuple[int, int]]
+) -> Sequence[SSAValue]:
+    """The passes as a loop on the host around one dispatch, which looks its parameters up by the loop's counter."""
+    tables = []
+    for which in (0, 1):
+        data = array("i", [one[which] for one in passes]).tobytes()
+        tables.append(lowering.constant(DenseAttr.from_buffer(TensorType(IntegerType(32), [len(passes)]), data)))
+    types = [value.type for value in values]
+    block = Block(arg_types=[_INDEX, *types])
+    counter = block.args[0]
+
+    def parameters(s: ScalarBuilder) -> tuple[SSAValue, SSAValue]:
+        p, k = (s.to_index(s.extract(table, [counter]), unsigned=False) for table in tables)
+        return p, k
+
+    with lowering.inside(block):
+        results = _pass(lowering, block.args[1:], dim, less, parameters)
+        lowering.emit_op(scf.YieldOp.create(operands=list(results)))
+    bounds = [lowering.constant_index(bound) for bound in (0, len(passes), 1)]
+    loop = scf.ForOp.create(operands=[*bounds, *values], result_types=types, regions=[Region(block)])
+    lowering.emit_op(loop)
+    return loop.results
 
 
 def _positions(lowering: Lowering, shape: Sequence[int], dim: int) -> SSAValue:
