@@ -1,7 +1,8 @@
 """Every flow program, scheduled by Tiree, carried on by iree-compile and run by iree.runtime, against numpy."""
 
 import pytest
-from flow_programs import PROGRAMS, FlowProgram
+from flow_kernels import FlowProgram
+from flow_programs import PROGRAMS
 from stream_harness import apply, count, expect, iree_compile, iree_opt, print_module, read, run_vmfb
 from tiree.stream import memory_report, stream_passes
 from tiree.support.options import CompileOptions

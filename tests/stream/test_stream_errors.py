@@ -1,7 +1,7 @@
 """Programs that cannot be scheduled: the message names the operation and says what to do."""
 
 import pytest
-from flow_programs import BUMP4, FlowProgram
+from flow_kernels import BUMP4, FlowProgram
 from stream_harness import apply, read
 from tiree.stream import stream_passes
 from tiree.support.errors import CompileError

@@ -130,9 +130,7 @@ class CommandBufferFillBufferOp(IRDLOperation):
     def __init__(
         self, command_buffer: SSAValue, target: SSAValue, offset: SSAValue, length: SSAValue, pattern: SSAValue
     ) -> None:
-        super().__init__(
-            operands=[command_buffer, target, offset, length, pattern], properties={"flags": no_flags()}
-        )
+        super().__init__(operands=[command_buffer, target, offset, length, pattern], properties={"flags": no_flags()})
 
 
 @irdl_op_definition

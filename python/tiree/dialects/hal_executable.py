@@ -238,9 +238,7 @@ class _WorkgroupOp(IRDLOperation):
     assembly_format = "`[` $dimension `]` (`upper_bound` $upper_bound^)? attr-dict `:` type($result)"
 
     def __init__(self, dimension: int) -> None:
-        super().__init__(
-            properties={"dimension": IntegerAttr(dimension, IndexType())}, result_types=[IndexType()]
-        )
+        super().__init__(properties={"dimension": IntegerAttr(dimension, IndexType())}, result_types=[IndexType()])
 
 
 @irdl_op_definition

@@ -104,9 +104,7 @@ class TensorBarrierOp(IRDLOperation):
     results_ = var_result_def()
 
     def __init__(self, sources: Sequence[SSAValue], signal_fence: SSAValue) -> None:
-        super().__init__(
-            operands=[list(sources), signal_fence], result_types=[[source.type for source in sources]]
-        )
+        super().__init__(operands=[list(sources), signal_fence], result_types=[[source.type for source in sources]])
 
 
 # Values of enumerations.

@@ -240,9 +240,7 @@ class FenceAwaitOp(IRDLOperation):
     status = result_def(i32)
 
     def __init__(self, timeout: SSAValue, fences: Sequence[SSAValue]) -> None:
-        super().__init__(
-            operands=[timeout, list(fences)], properties={"flags": no_flags()}, result_types=[i32]
-        )
+        super().__init__(operands=[timeout, list(fences)], properties={"flags": no_flags()}, result_types=[i32])
 
 
 HAL_QUEUE_OPS: list[type[Operation]] = [

@@ -222,9 +222,7 @@ class TimepointImportOp(IRDLOperation):
     result_timepoint = result_def(TimepointType)
 
     def __init__(self, fence: SSAValue, affinity: Attribute | None) -> None:
-        super().__init__(
-            operands=[[fence]], properties={"affinity": affinity}, result_types=[TimepointType()]
-        )
+        super().__init__(operands=[[fence]], properties={"affinity": affinity}, result_types=[TimepointType()])
 
 
 @irdl_op_definition

@@ -72,5 +72,3 @@ def _drop_devices(module: ModuleOp) -> None:
         if isinstance(global_op, util.GlobalOp) and isinstance(global_op.type, hal.DeviceType):
             module.body.block.erase_op(global_op)
     module.attributes.pop("stream.affinity.default", None)
-
-

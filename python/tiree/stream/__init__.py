@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
-    from tiree.stream.memory_report import ExecutionMemory
+    from tiree.stream.report import ExecutionMemory
     from tiree.support.options import CompileOptions
 
 
@@ -33,6 +33,6 @@ def stream_passes(options: CompileOptions) -> list[ModulePass]:
 
 def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
     """The memory plan of every execution of a module in `stream` form."""
-    from tiree.stream.memory_report import memory_report as report
+    from tiree.stream.report import memory_report as report
 
     return report(module)

@@ -64,9 +64,7 @@ class ConstantPool:
         ready = stream.TimepointImmediateOp()
         data = util.BufferConstantOp(self._composite(), alignment=64)
         mapped = stream.ResourceTryMapOp(data.result, zero.result, size.result, affinity)
-        branch = cf.ConditionalBranchOp(
-            mapped.did_map, done, [ready.result_timepoint, mapped.result], upload, []
-        )
+        branch = cf.ConditionalBranchOp(mapped.did_map, done, [ready.result_timepoint, mapped.result], upload, [])
         entry.add_ops([zero, file_offset, ready, data, size, mapped, branch])
         target = stream.ResourceAllocOp("constant", size.result, affinity)
         file = stream.FileConstantOp(data.result, size.result, zero.result, size.result, affinity)

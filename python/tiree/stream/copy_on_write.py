@@ -27,7 +27,16 @@ from tiree.stream.liveness import (
     written_operands,
 )
 
-_SHARED = frozenset({"hal.tensor.import", "arith.constant", "flow.tensor.constant", "util.call", "util.global.load"})
+_SHARED = frozenset(
+    {
+        "arith.constant",
+        "arith.select",
+        "flow.tensor.constant",
+        "hal.tensor.import",
+        "util.call",
+        "util.global.load",
+    }
+)
 
 
 def _clone_before(op: Operation, operand: int) -> None:
@@ -50,8 +59,18 @@ class _Function:
         self.aliased = self._roots_with_a_second_name()
 
     def _roots_with_a_second_name(self) -> set[SSAValue]:
-        """Memory that a branch passes as an argument although the block it jumps to also uses it directly."""
-        found: set[SSAValue] = set()
+        """Memory that a branch passes as an argument although the block it jumps to also uses it directly.
+
+        What `arith.select` chooses from has a second name, too.
+        """
+        found = {
+            root_of(value)
+            for block in self.region.blocks
+            for op in block.ops
+            if op.name == "arith.select"
+            for value in op.operands
+            if is_tensor(value)
+        }
         for block, edges in self.edges.items():
             live_in = {root_of(value) for value in self.liveness.live_in[block]}
             for terminator, successor in edges:

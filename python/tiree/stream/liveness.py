@@ -28,7 +28,7 @@ def tied_operand(result: OpResult) -> int | None:
         return 0
     if op.name == "flow.tensor.store":
         return 1
-    if op.name == "hal.tensor.barrier":
+    if op.name in ("hal.tensor.barrier", "util.optimization_barrier"):
         return result.index
     if op.name == "flow.dispatch":
         tied = op.properties.get("tied_operands")
@@ -44,7 +44,7 @@ def tied_operand(result: OpResult) -> int | None:
 
 def written_operands(op: Operation) -> list[int]:
     """Numbers of the operands that `op` writes in place."""
-    if op.name in VIEWS or op.name == "hal.tensor.barrier":
+    if op.name in VIEWS or op.name in ("hal.tensor.barrier", "util.optimization_barrier"):
         return []
     return [index for result in op.results if (index := tied_operand(result)) is not None]
 

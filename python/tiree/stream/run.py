@@ -23,12 +23,14 @@ class Run:
 
     def __init__(self) -> None:
         self.commands: list[Command] = []
+        self.required: list[Storage] = []
+        """Storages that must have a place afterwards even if no command touches them (empty tensors)."""
 
     def add(self, command: Command) -> None:
         self.commands.append(command)
 
     def __bool__(self) -> bool:
-        return bool(self.commands)
+        return bool(self.commands) or any(not storage.outermost()[0].is_placed for storage in self.required)
 
     def new_storages(self) -> list[tuple[Storage, int, int]]:
         """Storages without a place, with the first and last command that touches them, in order of first use."""
@@ -43,6 +45,11 @@ class Run:
                     order.append(storage)
                     span[storage] = (number, number)
                 span[storage] = (span[storage][0], number)
+        for storage in self.required:
+            place, _ = storage.outermost()
+            if not place.is_placed and place not in span:
+                order.append(place)
+                span[place] = (0, 0)
         return [(storage, *span[storage]) for storage in order]
 
 
@@ -74,6 +81,9 @@ class RunEmitter:
         ready = self.allocated[0] if self.allocated else self.timepoint
         if len(self.allocated) > 1:
             ready = self.builder.add(stream.TimepointJoinOp(self.allocated)).results[0]
+        if not resources:
+            assert ready is not None
+            return ready
         execute = stream.CmdExecuteOp(list(resources), list(resources.values()), ready, self.builder.affinity)
         body = execute.body.block
         arguments: dict[SSAValue, SSAValue] = dict(zip(resources, body.args, strict=True))
@@ -83,9 +93,7 @@ class RunEmitter:
         body.add_op(stream.YieldOp())
         self.builder.add(execute)
         if self.slab is not None:
-            self.builder.add(
-                stream.ResourceDeallocaOp(*self.slab, self.builder.affinity, execute.result_timepoint)
-            )
+            self.builder.add(stream.ResourceDeallocaOp(*self.slab, self.builder.affinity, execute.result_timepoint))
         return execute.result_timepoint
 
     def _alloca(self, lifetime: str, size: int) -> tuple[SSAValue, SSAValue]:
@@ -157,9 +165,7 @@ class RunEmitter:
             assert command.pattern is not None
             return stream.CmdFillOp(resources[0], sizes[0], offsets[0], lengths[0], command.pattern)
         if command.kind == "copy":
-            return stream.CmdCopyOp(
-                resources[0], sizes[0], offsets[0], resources[1], sizes[1], offsets[1], lengths[0]
-            )
+            return stream.CmdCopyOp(resources[0], sizes[0], offsets[0], resources[1], sizes[1], offsets[1], lengths[0])
         assert command.op is not None
         entry_point = command.op.properties["entry_points"].data[0]  # pyright: ignore[reportAttributeAccessIssue]
         segments = command.op.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
@@ -64,6 +65,7 @@ class Scheduler(TensorOps):
             "util.call": self._call,
             "util.return": self._return,
             "util.global.load": self._global_load,
+            "arith.select": self._select,
             "cf.br": self._branch,
             "cf.cond_br": self._branch,
         }
@@ -98,6 +100,11 @@ class Scheduler(TensorOps):
             self._dead.append(op)
         elif op.name in self.host_ops and (tensors or op.successors):
             self.host_ops[op.name](op)
+        elif op.name == "flow.tensor.constant" and isinstance(op.properties["value"], DenseAttr):
+            constant = ConstantOp(op.properties["value"])
+            self.builder.add(constant)
+            op.results[0].replace_all_uses_with(constant.result)
+            self._dead.extend((constant, op))
         elif isinstance(constant_of(op.results[0]) if op.results else None, DenseAttr):
             self._dead.append(op)
         elif tensors:
@@ -285,6 +292,16 @@ class Scheduler(TensorOps):
             else:
                 old.replace_all_uses_with(new)
 
+    def _select(self, op: Operation) -> None:
+        """Chooses a resource on the host."""
+        self._dead.append(op)
+        storages = [self.owned_storage_of(value, op) for value in op.operands[1:]]
+        self.flush()
+        (first, size, _), (second, _, _) = (storage.resolve() for storage in storages)
+        select = arith.SelectOp(op.operands[0], first, second)
+        self.builder.add(select)
+        self.name(op.results[0], Storage(storages[0].length, select.result, size))
+
     def _return(self, op: Operation) -> None:
         self._dead.append(op)
         storages = {
@@ -387,5 +404,3 @@ def _drop_unused_executables(module: ModuleOp) -> None:
 
 def _is_device_global(op: Operation) -> bool:
     return isinstance(op, util.GlobalOp) and isinstance(op.type, hal.DeviceType)
-
-

@@ -29,9 +29,7 @@ def byte_length(type: Attribute, op: Operation) -> int:
     """Bytes of a static tensor. Raises `CompileError` for dynamic shapes and types without a memory layout."""
     assert isinstance(type, TensorType)
     if any(size < 0 for size in type.get_shape()):
-        raise unsupported(
-            op, f"{op.name} has a tensor of dynamic shape {type}", "give the entry point static shapes"
-        )
+        raise unsupported(op, f"{op.name} has a tensor of dynamic shape {type}", "give the entry point static shapes")
     try:
         return element_count(type) * element_byte_size(type.element_type)
     except TypeError:

@@ -47,6 +47,7 @@ class TensorOps:
             "flow.tensor.slice": self._slice,
             "flow.tensor.update": self._update,
             "flow.tensor.store": self._store,
+            "util.optimization_barrier": self._barrier_views,
         }
 
     # Values and storages.
@@ -92,10 +93,12 @@ class TensorOps:
             storage = self.storage_of(value, op)
             if storage.is_whole:
                 storage.escapes = True
+                self.run.required.append(storage)
                 return storage
             source, storage = storage, Storage(storage.length)
             self.copy(Range(source, source.length), Range(storage, storage.length))
         storage.escapes = True
+        self.run.required.append(storage)
         return storage
 
     # Commands.
@@ -192,6 +195,15 @@ class TensorOps:
             self.name(op.results[0], self.fill_or_constant(constant, op))
         else:
             self.name(op.results[0], self.storage_of(op.operands[0], op))
+
+    def _barrier_views(self, op: Operation) -> None:
+        for operand, result in zip(op.operands, op.results, strict=True):
+            if isinstance(result.type, TensorType):
+                constant = constant_of(operand)
+                known = isinstance(constant, DenseAttr)
+                self.name(result, self.fill_or_constant(constant, op) if known else self.storage_of(operand, op))
+            else:
+                result.replace_all_uses_with(operand)
 
     def fill_or_constant(self, constant: DenseAttr, op: Operation) -> Storage:
         if is_splat(constant):
@@ -321,4 +333,3 @@ def scalar_of(constant: DenseAttr, index: int) -> ConstantOp | None:
     if isinstance(number, int):
         return ConstantOp(IntegerAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType, reportCallIssue]
     return ConstantOp(FloatAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType, reportCallIssue]
-
