@@ -62,8 +62,8 @@ class Dispatch:
             access = "readonly" if n < len(self.inputs) else "writeonly"
             flags = "descriptor_flags = 1 : i32, " if n < len(self.inputs) else ""
             lines.append(
-                f'%b{n} = "hal.interface.binding.subspan"(%c0) <{{alignment = 64 : index, binding = {n} : index, {flags}'
-                f"layout = {layout(count)}, operandSegmentSizes = array<i32: 1, 0>}}> : (index) -> "
+                f'%b{n} = "hal.interface.binding.subspan"(%c0) <{{alignment = 64 : index, binding = {n} : index, '
+                f"{flags}layout = {layout(count)}, operandSegmentSizes = array<i32: 1, 0>}}> : (index) -> "
                 f"!iree_tensor_ext.dispatch.tensor<{access}:tensor<{type}>>"
             )
         for n, type in enumerate(self.inputs):
@@ -143,7 +143,7 @@ def generic(
     outs: Sequence[tuple[str, str]],
     body: str,
 ) -> str:
-    """A `linalg.generic`; `iterators` is `p` or `r` per loop, the body sees `%a0...` and `%o0...` and defines `%y0...`."""
+    """A `linalg.generic`; `iterators` is `p` or `r` per loop, the body sees `%a0..`, `%o0..`, defines `%y0..`."""
     kinds = ", ".join(f"#linalg.iterator_type<{'parallel' if i == 'p' else 'reduction'}>" for i in iterators)
     args = [f"%a{n}: {split_type(t)[1]}" for n, (_, t) in enumerate(ins)]
     args += [f"%o{n}: {split_type(t)[1]}" for n, (_, t) in enumerate(outs)]

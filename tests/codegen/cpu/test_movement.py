@@ -221,7 +221,8 @@ def run_in_place(body: str, memory: np.ndarray, strategy: str | None) -> np.ndar
     text = f"""module {{ func.func @kernel() {{
     %c0 = arith.constant 0 : index
     %b = "hal.interface.binding.subspan"(%c0) <{{alignment = 64 : index, binding = 0 : index, layout = {layout(1)},
-      operandSegmentSizes = array<i32: 1, 0>}}> : (index) -> !iree_tensor_ext.dispatch.tensor<readwrite:tensor<1000xf32>>
+      operandSegmentSizes = array<i32: 1, 0>}}>
+      : (index) -> !iree_tensor_ext.dispatch.tensor<readwrite:tensor<1000xf32>>
     {body}
     return }} }}"""
     module = read_module(text)

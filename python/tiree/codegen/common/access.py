@@ -101,7 +101,8 @@ class Accesses:
                     if low != 0 or node.shape[d] != node.source.shape[d]:
                         self.pin(index)
                 self.visit(
-                    node.source, tuple(i - (l if isinstance(l, int) else 0) for i, l in zip(idx, node.low, strict=True))
+                    node.source,
+                    tuple(i - (low if isinstance(low, int) else 0) for i, low in zip(idx, node.low, strict=True)),
                 )
             case SliceNode():
                 moved = [Lin(o) if isinstance(o, int) else ZERO for o in node.offsets]
@@ -166,7 +167,7 @@ class Accesses:
         for position, operand in enumerate(generic.operands):
             if generic.used_args[position]:
                 at = tuple(
-                    substitute(r, loops) if isinstance(r, tuple) else self._affine(r, loops)
+                    substitute(r, loops) if isinstance(r, tuple) else self._affine(loops)
                     for r in generic.maps[position].results
                 )
                 self.visit(operand, at)
@@ -177,7 +178,8 @@ class Accesses:
             elif op.name == "linalg.index":
                 self.pin(loops[op.properties["dim"].value.data])  # pyright: ignore[reportAttributeAccessIssue]
 
-    def _affine(self, expr: object, loops: Sequence[Lin]) -> Lin:
+    def _affine(self, loops: Sequence[Lin]) -> Lin:
+        """Some index of a map result with division or remainder."""
         self.pin(*loops)
         return self.opaque(loops, 0, 1 << 40)
 

@@ -1,7 +1,8 @@
 """Reads a dispatch function into a `DispatchInfo`.
 
-In: a `func.func` of executable-sources form, with static shapes: subspans, dispatch.tensor.load/store, `linalg.generic`,
-`linalg.fill`, `tensor.*` and elementwise ops on tensors. What codegen has no form for is a `CompileError` at that op.
+In: a `func.func` of executable-sources form, with static shapes: subspans, dispatch.tensor.load/store,
+`linalg.generic`, `linalg.fill`, `tensor.*` and elementwise ops on tensors. What codegen has no form for is a
+`CompileError` at that op.
 """
 
 from __future__ import annotations

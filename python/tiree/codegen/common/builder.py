@@ -1,15 +1,15 @@
 """`KernelBuilder`: emits kernel form with loops, hoisting and common-subexpression elimination as it goes.
 
 The builder keeps a stack of frames, one per open loop or conditional. A pure operation goes into the outermost frame
-that dominates its operands (so loop-invariant code is born outside the loop) and is looked up there first (so nothing is
-computed twice). Blocks stay detached until their loop is closed; therefore "append to an outer frame" always means
+that dominates its operands (so loop-invariant code is born outside the loop) and is looked up there first (so nothing
+is computed twice). Blocks stay detached until their loop is closed; therefore "append to an outer frame" always means
 "before the loop that is being built". Memory is seen through `Buffer`s: reads of memory that the kernel never writes
 hoist like arithmetic, other reads stay after the last write.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import arith as xarith
 from xdsl.dialects import memref, scf, vector
@@ -131,7 +131,7 @@ class KernelBuilder:
         op_class: type[Operation],
         operands: Sequence[SSAValue],
         type: Attribute,
-        properties: dict[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
         extra: object = None,
         min_level: int = 0,
     ) -> SSAValue:
@@ -179,9 +179,9 @@ class KernelBuilder:
         found = memo.get(key)
         if found is None:
             if isinstance(type, AnyFloat):
-                attr = FloatAttr(float(value), type)
+                attr = FloatAttr(float(value), type)  # pyright: ignore[reportCallIssue, reportArgumentType]
             else:
-                attr = IntegerAttr(_wrap(int(value), type), type)  # pyright: ignore[reportArgumentType]
+                attr = IntegerAttr(_wrap(int(value), type), type)  # pyright: ignore[reportCallIssue, reportArgumentType]
             found = memo[key] = self._constant(attr)
         return found
 
@@ -455,12 +455,12 @@ def _wrap(value: int, type: Attribute) -> int:
     return value - (1 << width) if value >> (width - 1) else value
 
 
-def _default_properties(op_class: type[Operation]) -> dict[str, Attribute] | None:
+def _default_properties(op_class: type[Operation]) -> Mapping[str, Attribute] | None:
     """The flag property that MLIR's parser would fill in."""
     if op_class in _OVERFLOW_OPS:
-        return NO_OVERFLOW  # pyright: ignore[reportReturnType]
+        return NO_OVERFLOW
     if issubclass(op_class, xarith.FloatingPointLikeBinaryOperation):
-        return NO_FASTMATH  # pyright: ignore[reportReturnType]
+        return NO_FASTMATH
     return None
 
 

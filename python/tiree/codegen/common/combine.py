@@ -122,7 +122,7 @@ def _selection(generic: GenericNode) -> Reassociation | None:
         return None
     for op in ops:
         if op.name == "arith.cmpi" and isinstance(op.operands[0].type, IntegerType):
-            pairs = {(l, a) for l, a in zip(leaves, accumulators, strict=True)}
+            pairs = set(zip(leaves, accumulators, strict=True))
             tie_broken |= tuple(op.operands) in pairs or tuple(reversed(tuple(op.operands))) in pairs
     if not tie_broken:
         return None

@@ -1,9 +1,9 @@
 """`Evaluator`: the value of any node of a dispatch at any point, computed on demand.
 
-`values(node, points)` emits code for one element (width 0) or one vector of elements (width W, the lane symbol running
-through some index) per point. Elementwise producers, slices, pads and reshapes dissolve into index arithmetic; a reduction
-becomes a loop around all points at once, which is what blocks registers: two points that need the same operand share
-its load. Nodes that a plan materialised are read from scratch instead.
+`values(node, points)` emits code for one element (width 0) or one vector of elements (width W, the lane symbol
+running through some index) per point. Elementwise producers, slices, pads and reshapes dissolve into index
+arithmetic; a reduction becomes a loop around all points at once, which is what blocks registers: two points that need
+the same operand share its load. Nodes that a plan materialised are read from scratch instead.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ class Evaluator:
         self.b.frames[0].block.add_op(op)
         return Buffer(op.results[0], element, size, writable=False)
 
-    def from_storage(self, value: SSAValue, element: Attribute, low: int = 0, high: int = 0) -> Value:
+    def from_storage(self, value: SSAValue, element: Attribute) -> Value:
         """A value read from memory, as the program sees it."""
         if isinstance(element, IntegerType) and element.width.data == 1:
             return self.b.compare(1, value, self.b.constant(0, I8))
@@ -186,7 +186,7 @@ class Evaluator:
             wanted = list(missing)
             computed = dict(zip(wanted, self._compute(node, wanted), strict=True))
             for point, value in computed.items():
-                self._remember(node, point, value)
+                self.provide(node, point, value)
             results = [computed[p] if r is None else r for r, p in zip(results, points, strict=True)]
         return results  # pyright: ignore[reportReturnType]
 
@@ -198,7 +198,11 @@ class Evaluator:
                 return found
         return None
 
-    def _remember(self, node: Node, point: Point, value: Value) -> None:
+    def provide(self, node: Node, point: Point, value: Value) -> None:
+        """Makes `value` the element of `node` at `point` wherever it is valid: what evaluation computed, or a strategy.
+
+        A microkernel hands its accumulators in this way and then asks for the values of the epilogue.
+        """
         level = self.b.level_of(value) if isinstance(value, SSAValue) else self.b.level
         width = 0 if point.is_uniform else self.width
         self.b.frames[level].memo[(node, width, point)] = value  # pyright: ignore[reportArgumentType]
@@ -252,16 +256,13 @@ class Evaluator:
             for dim, index in zip(order, point.idx, strict=True):
                 indices[dim] = index
             loops.append(Point(tuple(indices), point.mask))
-        if generic.reduction_dims:
-            rows = reduce_points(self, generic, loops)
-        else:
-            rows = self.bodies(generic, loops)
+        rows = reduce_points(self, generic, loops) if generic.reduction_dims else self.bodies(generic, loops)
         for other in generic.results:
             if other.number != number:
                 back = generic.output_map(other.number).plain_dims
                 for point, row in zip(loops, rows, strict=True):
                     moved = Point(tuple(point.idx[d] for d in back), point.mask)  # pyright: ignore
-                    self._remember(other, moved, row[other.number])
+                    self.provide(other, moved, row[other.number])
         return [row[number] for row in rows]
 
     def bodies(

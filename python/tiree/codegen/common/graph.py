@@ -1,7 +1,7 @@
 """The tensors of one dispatch as a graph: what a kernel must compute, without saying how.
 
-`DispatchInfo` lists the stores; their values are `Node`s. Shape changes of memory (slices, reshapes, transposes of loaded
-tensors) are folded into the `View` of a `LoadNode`, so strategies see strides instead of a chain of ops.
+`DispatchInfo` lists the stores; their values are `Node`s. Shape changes of memory (slices, reshapes, transposes of
+loaded tensors) are folded into the `View` of a `LoadNode`, so strategies see strides instead of a chain of ops.
 """
 
 from __future__ import annotations

@@ -134,9 +134,9 @@ def _pointwise(info: DispatchInfo, load: LoadNode) -> bool:
         if any(generic.output_map(k).plain_dims != identity for k in range(generic.num_results)):
             return False
         for n, operand in enumerate(generic.operands):
-            if isinstance(operand, (LoadNode, ResultNode)) and load in reachable([operand]):
-                if generic.maps[n].plain_dims != identity:
-                    return False
+            reads = isinstance(operand, (LoadNode, ResultNode)) and load in reachable([operand])
+            if reads and generic.maps[n].plain_dims != identity:
+                return False
     return True
 
 

@@ -1,8 +1,9 @@
 """Linear index forms: `constant + sum(coefficient * symbol)`.
 
-A `Sym` stands for a value of index type that is known only when the kernel runs: a loop variable, the lane number inside
-a vector, or some other computed index. Codegen keeps indices in this form as long as it can: contiguity, strides and
-ranges are then read off, and only what remains is emitted as arithmetic. Nothing here knows the IR beyond `AffineExpr`.
+A `Sym` stands for a value of index type that is known only when the kernel runs: a loop variable, the lane number
+inside a vector, or some other computed index. Codegen keeps indices in this form as long as it can: contiguity,
+strides and ranges are then read off, and only what remains is emitted as arithmetic. Nothing here knows the IR beyond
+`AffineExpr`.
 """
 
 from __future__ import annotations

@@ -43,8 +43,8 @@ class Scratch:
 class ReductionPlan:
     """How one reduction runs. Each group of reduction dims is one loop (merged dims lie contiguously in all operands).
 
-    `lane_group` is the group that vector lanes run along when the reduction is evaluated in scalar context; `width` lanes,
-    `accumulators` vectors per point.
+    `lane_group` is the group that vector lanes run along when the reduction is evaluated in scalar context; `width`
+    lanes, `accumulators` vectors per point.
     """
 
     groups: tuple[tuple[int, ...], ...]

@@ -1,8 +1,8 @@
 """Reductions at many points at once, as loops around accumulators in registers.
 
-Where lanes run along a parallel dim, each point has one accumulator and the body runs in program order. In scalar context
-a reassociable reduction may run its lanes along a reduction dim instead: several vector accumulators per point, combined
-in a fixed order at the end, so the result does not depend on how work was distributed.
+Where lanes run along a parallel dim, each point has one accumulator and the body runs in program order. In scalar
+context a reassociable reduction may run its lanes along a reduction dim instead: several vector accumulators per point,
+combined in a fixed order at the end, so the result does not depend on how work was distributed.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class _InnerReduction(_Loops):
         return [[_wrap(ev, v) for v in row] for row in rows]
 
     def start(self, result: int, init: SSAValue) -> SSAValue:
-        """An accumulator before any element: the neutral element, or the initial value where repeating it is harmless."""
+        """An accumulator before any element: neutral, or the initial value where repeating it is harmless."""
         combiners = self.split.combiners
         neutral = combiners[result].neutral if combiners is not None else None
         if neutral is None:

@@ -1,4 +1,4 @@
-"""What a dispatch moves and computes: the numbers of `--tiree-report`, and the basis for splitting it over workgroups."""
+"""What a dispatch moves and computes: the numbers of `--tiree-report`, and the basis for splitting it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import Attribute, IndexType, IntegerAttr, UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr
+from xdsl.ir import Attribute
 
 from tiree.codegen.common.builder import INDEX, KernelBuilder
 from tiree.codegen.common.evaluate import Evaluator
@@ -132,9 +133,9 @@ class RowEmitter:
         for stage, rows in zip(self.plan.stages, self.plan.rows, strict=True):
             for output in stage.outputs:
                 if output.ref is None:
-                    self._allocate(output, stage, rows, attributes)
+                    self._allocate(output, rows, attributes)
 
-    def _allocate(self, output: Output, stage: Stage, rows: tuple[int, ...], attributes: dict[str, Attribute]) -> None:
+    def _allocate(self, output: Output, rows: tuple[int, ...], attributes: dict[str, Attribute]) -> None:
         node = output.node
         assert isinstance(node, ResultNode)
         row_position = {output.order.index(d): k for k, d in enumerate(rows)}

@@ -42,9 +42,10 @@ class ScalarFallback:
             plan.without_rows()
             if plan.scratch_bytes() <= scratch_limit(target):
                 return plan
+        limit = scratch_limit(target)
         raise fail(
             info.op,  # pyright: ignore[reportArgumentType]
-            f"dispatch {info.name} needs {plan.scratch_bytes()} bytes of scratch; a workgroup has {scratch_limit(target)}",
+            f"dispatch {info.name} needs {plan.scratch_bytes()} bytes of scratch, a workgroup has {limit}",
             "split the dispatch, or make its largest intermediate smaller",
         )
 

@@ -1,8 +1,8 @@
 """`tiree-codegen-lower-to-kernels`: dispatch functions become kernel form.
 
 In: variants with dispatch functions on tensors, `tiree.strategy` on their exports (chosen here where it is missing).
-Out: the functions hold scf, memref, vector, arith and math only, tables are `memref.global`s of the inner module, and the
-count region of each export returns constants.
+Out: the functions hold scf, memref, vector, arith and math only, tables are `memref.global`s of the inner module, and
+the count region of each export returns constants.
 """
 
 from __future__ import annotations

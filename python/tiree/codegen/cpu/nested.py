@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tiree.codegen.common.graph import DispatchInfo, GenericNode, ResultNode
+from tiree.codegen.common.graph import DispatchInfo, GenericNode
 from tiree.codegen.common.hazards import protect
 from tiree.codegen.common.views import element_count
 from tiree.codegen.cpu.cost import live_generics, work
@@ -161,15 +161,34 @@ def _is_gather(info: DispatchInfo, config: NestConfig) -> bool:
     return any(g.extracted for g in live_generics(info))
 
 
+def _is_row_group(info: DispatchInfo, config: NestConfig) -> bool:
+    del info
+    return bool(config.plan.materialised)
+
+
+def _is_reduction(info: DispatchInfo, config: NestConfig) -> bool:
+    del config
+    return bool(_reducing(info))
+
+
+def _is_transpose(info: DispatchInfo, config: NestConfig) -> bool:
+    del info
+    return any(shape.transposed for shape in config.shapes)
+
+
+def _is_anything(info: DispatchInfo, config: NestConfig) -> bool:
+    del info, config
+    return True
+
+
 NEST_STRATEGIES = (
     NestStrategy("scalar", _is_scalar),
-    NestStrategy("row-group", lambda info, config: bool(config.plan.materialised)),
+    NestStrategy("row-group", _is_row_group),
     NestStrategy("generic-contraction", _is_contraction),
     NestStrategy("window", _is_window),
-    NestStrategy("reduction", lambda info, config: bool(_reducing(info))),
+    NestStrategy("reduction", _is_reduction),
     NestStrategy("copy", _is_copy),
-    NestStrategy("transpose", lambda info, config: any(s.transposed for s in config.shapes)),
+    NestStrategy("transpose", _is_transpose),
     NestStrategy("gather", _is_gather),
-    NestStrategy("elementwise", lambda info, config: True),
+    NestStrategy("elementwise", _is_anything),
 )
-__all__ = ["NEST_STRATEGIES", "NestConfig", "NestStrategy", "ResultNode", "plan_dispatch"]

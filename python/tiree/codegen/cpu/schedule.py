@@ -36,8 +36,10 @@ from tiree.codegen.cpu.stages import (
 
 @dataclass
 class Schedule:
-    """Stages in execution order; `materialised` results live in scratch. `rows[s]` are the row dims of stage s's domain,
-    in one order for all stages (`row_sizes`)."""
+    """Stages in execution order; `materialised` results live in scratch.
+
+    `rows[s]` are the row dims of stage s's domain, in one order for all stages (`row_sizes`).
+    """
 
     stages: list[Stage]
     materialised: dict[ResultNode, None] = field(default_factory=dict)

@@ -1,8 +1,8 @@
 """Stages: the loop nests a dispatch falls into, before it is decided how each runs.
 
-Each store becomes one or more stages (a concatenation is stored piece by piece, a padding as its border and its inside);
-every result that must not be recomputed becomes a stage that fills scratch. Dims of all stages that always move together
-form classes; those present in every stage can be split into rows that are independent of each other.
+Each store becomes one or more stages (a concatenation is stored piece by piece, a padding as its border and its
+inside); every result that must not be recomputed becomes a stage that fills scratch. Dims of all stages that always
+move together form classes; those present in every stage can be split into rows that are independent of each other.
 """
 
 from __future__ import annotations
