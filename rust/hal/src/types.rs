@@ -238,6 +238,12 @@ impl ElementType {
         )
     }
 
+    /// Whether values of one type may be taken for the other: equal types, and integers of one width whatever their sign
+    /// (MLIR's are signless, numpy's are not).
+    pub fn is_compatible(self, other: ElementType) -> bool {
+        self == other || self.is_integer() && other.is_integer() && self.bit_count() == other.bit_count()
+    }
+
     /// Bytes that `count` dense elements take; None on overflow.
     pub fn dense_bytes(self, count: usize) -> Option<usize> {
         let bits = (count as u128) * u128::from(self.bit_count());

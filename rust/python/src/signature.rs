@@ -144,7 +144,14 @@ fn split_top_level(text: &str) -> Vec<&str> {
 }
 
 fn parse_type(text: &str) -> ArgType {
-    let text = text.split(" {").next().unwrap_or(text).trim();
+    // `tensor<3xi8> {iree.abi.encoding = tensor<3xui8>}`: the encoding is the type that callers know.
+    let (plain, attributes) = text.split_once(" {").unwrap_or((text, ""));
+    if let Some((_, encoding)) = attributes.split_once("iree.abi.encoding = ")
+        && let Some(tensor) = encoding.find('>').and_then(|end| parse_tensor(&encoding[..=end]))
+    {
+        return tensor;
+    }
+    let text = plain.trim();
     match text {
         "i64" | "index" => return ArgType::Scalar(Kind::I64),
         "f32" => return ArgType::Scalar(Kind::F32),

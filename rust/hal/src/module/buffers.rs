@@ -140,7 +140,7 @@ pub(super) fn view_assert(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
     let view: &BufferView = frame.borrow_ref()?;
     let label: &VmBuffer = frame.borrow_ref()?;
     let (element, expected_encoding) = (ElementType(frame.i32()? as u32), frame.i32()? as u32);
-    let same_type = view.element_type() == element && view.encoding_type() == expected_encoding;
+    let same_type = view.element_type().is_compatible(element) && view.encoding_type() == expected_encoding;
     let count = frame.span()?;
     // The common case compares without building anything.
     let mut same = same_type && count == view.shape().len();
@@ -156,7 +156,7 @@ pub(super) fn view_assert(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
 #[cold]
 fn view_mismatch(view: &BufferView, label: &str, element: ElementType, encoding: u32, shape: &[u64]) -> Status {
     let have = view.shape();
-    let core = if view.element_type() != element {
+    let core = if !view.element_type().is_compatible(element) {
         let actual = view.element_type();
         format!("element type mismatch; expected {element} ({:08X}) but have {actual} ({:08X})", element.0, actual.0)
     } else if view.encoding_type() != encoding {
