@@ -37,6 +37,11 @@ impl RefObject for VmBuffer {
     fn type_name(&self) -> &'static str {
         "vm.buffer"
     }
+
+    #[inline]
+    fn as_vm_buffer(&self) -> Option<&VmBuffer> {
+        Some(self)
+    }
 }
 
 impl Drop for VmBuffer {

@@ -146,7 +146,7 @@ pub(crate) fn native_name(instance: &Instance, ordinal: usize) -> String {
 
 /// Native code that breaks its own calling convention is reported, not believed.
 pub(crate) fn check_results(kinds: &[Kind], results: &[Value]) -> Result<()> {
-    if kinds.len() == results.len() && kinds.iter().zip(results).all(|(kind, value)| kind.name() == value.kind_name()) {
+    if kinds.len() == results.len() && kinds.iter().zip(results).all(|(kind, value)| *kind == value.kind()) {
         return Ok(());
     }
     Err(Status::internal(format!("native function returned {results:?}, its calling convention says {kinds:?}")))

@@ -70,6 +70,11 @@ impl RefObject for VmList {
     fn type_name(&self) -> &'static str {
         "vm.list"
     }
+
+    #[inline]
+    fn as_vm_list(&self) -> Option<&VmList> {
+        Some(self)
+    }
 }
 
 impl VmList {
@@ -222,42 +227,102 @@ impl VmList {
     }
 
     /// Element `index` as an i32.
+    #[inline]
     pub fn get_i32(&self, index: i64) -> Result<i32> {
+        if let Items::I32(items) = &*self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(value) = items.get(at)
+        {
+            return Ok(*value);
+        }
         Ok(self.number(index)?.int() as i32)
     }
 
     /// Element `index` as an i64.
+    #[inline]
     pub fn get_i64(&self, index: i64) -> Result<i64> {
+        if let Items::I64(items) = &*self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(value) = items.get(at)
+        {
+            return Ok(*value);
+        }
         Ok(self.number(index)?.int())
     }
 
     /// Element `index` as an f32.
+    #[inline]
     pub fn get_f32(&self, index: i64) -> Result<f32> {
+        if let Items::F32(items) = &*self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(value) = items.get(at)
+        {
+            return Ok(*value);
+        }
         Ok(self.number(index)?.float() as f32)
     }
 
     /// Element `index` as an f64.
+    #[inline]
     pub fn get_f64(&self, index: i64) -> Result<f64> {
+        if let Items::F64(items) = &*self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(value) = items.get(at)
+        {
+            return Ok(*value);
+        }
         Ok(self.number(index)?.float())
     }
 
     /// Stores an i32, converted to the element type.
+    #[inline]
     pub fn set_i32(&self, index: i64, value: i32) -> Result<()> {
+        if let Items::I32(items) = &mut *self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(slot) = items.get_mut(at)
+        {
+            *slot = value;
+            return Ok(());
+        }
         self.set_number(index, Number::Int(value.into()), Value::I32(value))
     }
 
     /// Stores an i64, converted to the element type.
+    #[inline]
     pub fn set_i64(&self, index: i64, value: i64) -> Result<()> {
+        if let Items::I64(items) = &mut *self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(slot) = items.get_mut(at)
+        {
+            *slot = value;
+            return Ok(());
+        }
         self.set_number(index, Number::Int(value), Value::I64(value))
     }
 
     /// Stores an f32, converted to the element type.
+    #[inline]
     pub fn set_f32(&self, index: i64, value: f32) -> Result<()> {
+        if let Items::F32(items) = &mut *self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(slot) = items.get_mut(at)
+        {
+            *slot = value;
+            return Ok(());
+        }
         self.set_number(index, Number::Float(value.into()), Value::F32(value))
     }
 
     /// Stores an f64, converted to the element type.
+    #[inline]
     pub fn set_f64(&self, index: i64, value: f64) -> Result<()> {
+        if let Items::F64(items) = &mut *self.lock()
+            && let Ok(at) = usize::try_from(index)
+            && let Some(slot) = items.get_mut(at)
+        {
+            *slot = value;
+            return Ok(());
+        }
         self.set_number(index, Number::Float(value), Value::F64(value))
     }
 

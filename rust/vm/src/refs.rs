@@ -4,12 +4,26 @@ use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::buffer::VmBuffer;
+use crate::list::VmList;
 use crate::status::{Result, Status};
 
 /// An object that VM code can refer to.
 pub trait RefObject: Any + Send + Sync {
     /// The registered name without `!`, such as `hal.buffer`.
     fn type_name(&self) -> &'static str;
+
+    /// This object as a buffer: a quicker test than a downcast, for the VM's own type.
+    #[doc(hidden)]
+    fn as_vm_buffer(&self) -> Option<&VmBuffer> {
+        None
+    }
+
+    /// As `as_vm_buffer`, for lists.
+    #[doc(hidden)]
+    fn as_vm_list(&self) -> Option<&VmList> {
+        None
+    }
 }
 
 impl fmt::Debug for dyn RefObject {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use crate::cconv::Kind;
 use crate::refs::{Ref, RefObject};
 
 /// One argument or result.
@@ -29,15 +30,21 @@ impl Value {
         Value::Ref(Some(object))
     }
 
+    /// Its kind in calling conventions.
+    #[inline]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Value::I32(_) => Kind::I32,
+            Value::I64(_) => Kind::I64,
+            Value::F32(_) => Kind::F32,
+            Value::F64(_) => Kind::F64,
+            Value::Ref(_) => Kind::Ref,
+        }
+    }
+
     /// `i32`, `f64`, `ref`, ...
     pub fn kind_name(&self) -> &'static str {
-        match self {
-            Value::I32(_) => "i32",
-            Value::I64(_) => "i64",
-            Value::F32(_) => "f32",
-            Value::F64(_) => "f64",
-            Value::Ref(_) => "ref",
-        }
+        self.kind().name()
     }
 }
 

@@ -272,7 +272,7 @@ fn bare_yields_hand_over() {
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
-    fn new(alive: &Arc<AtomicUsize>) -> Value {
+    fn value(alive: &Arc<AtomicUsize>) -> Value {
         alive.fetch_add(1, SeqCst);
         Value::from_object(Arc::new(Counted(alive.clone())))
     }
@@ -296,21 +296,21 @@ fn references_are_released_on_every_path() {
     let host = Host::new(1);
     let context = context(&host);
     // Through two calls and back.
-    let results = call(&context, "same", vec![Counted::new(&alive)]).unwrap();
+    let results = call(&context, "same", vec![Counted::value(&alive)]).unwrap();
     assert_eq!(alive.load(SeqCst), 1);
     drop(results);
     assert_eq!(alive.load(SeqCst), 0);
     // Wrong number of arguments, wrong kind.
-    assert!(call(&context, "same", vec![Counted::new(&alive), Counted::new(&alive)]).is_err());
-    assert!(call(&context, "call_add", vec![Counted::new(&alive), 1.into()]).is_err());
+    assert!(call(&context, "same", vec![Counted::value(&alive), Counted::value(&alive)]).is_err());
+    assert!(call(&context, "call_add", vec![Counted::value(&alive), 1.into()]).is_err());
     assert_eq!(alive.load(SeqCst), 0);
     // Started but never run.
-    drop(context.function("imports", "same").unwrap().start(vec![Counted::new(&alive)]).unwrap());
+    drop(context.function("imports", "same").unwrap().start(vec![Counted::value(&alive)]).unwrap());
     assert_eq!(alive.load(SeqCst), 0);
     // A failure two frames deep, with references in registers, lists and arguments.
     let objects = Context::new([bytecode("objects")]).unwrap();
     let function = objects.function("objects", "fail_with_ref_arg").unwrap();
-    let status = function.invoke(vec![7.into(), Counted::new(&alive)]).unwrap_err();
+    let status = function.invoke(vec![7.into(), Counted::value(&alive)]).unwrap_err();
     assert_eq!(status.message(), "left with references");
     assert_eq!(alive.load(SeqCst), 0);
     // The archive lives as long as a buffer of it.

@@ -6,7 +6,7 @@ use crate::buffer::VmBuffer;
 use crate::context::BytecodeInstance;
 use crate::isa::reg;
 use crate::list::VmList;
-use crate::refs::{self, Ref};
+use crate::refs::Ref;
 use crate::siphash::siphash24;
 use crate::status::{Result, Status};
 use crate::types::TypeDef;
@@ -15,7 +15,7 @@ use crate::types::TypeDef;
 #[inline]
 pub fn buffer(value: &Ref) -> Result<&VmBuffer> {
     match value {
-        Some(object) => refs::borrow(object.as_ref()).ok_or_else(|| not_a("vm.buffer", value)),
+        Some(object) => object.as_vm_buffer().ok_or_else(|| not_a("vm.buffer", value)),
         None => Err(null("buffer")),
     }
 }
@@ -24,7 +24,7 @@ pub fn buffer(value: &Ref) -> Result<&VmBuffer> {
 #[inline]
 pub fn list(value: &Ref) -> Result<&VmList> {
     match value {
-        Some(object) => refs::borrow(object.as_ref()).ok_or_else(|| not_a("vm.list", value)),
+        Some(object) => object.as_vm_list().ok_or_else(|| not_a("vm.list", value)),
         None => Err(null("list")),
     }
 }

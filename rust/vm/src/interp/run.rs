@@ -232,7 +232,8 @@ impl Machine {
         loop {
             // SAFETY: see above the function.
             unsafe {
-                let inst = *ip;
+                // By reference, so that an operation loads only the fields that it has.
+                let inst = &*ip;
                 match std::mem::transmute::<u16, X>(inst.op) {
                     X::Const32 => {
                         set32!(inst.a, inst.number());
