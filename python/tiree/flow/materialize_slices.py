@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue, Use
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
@@ -38,12 +38,13 @@ def root_of(value: SSAValue) -> SSAValue:
 _VIEWS = ("tensor.extract_slice", "tensor.expand_shape", "tensor.collapse_shape", "flow.tensor.reshape")
 
 
-def read_by_dispatch(user: Operation) -> bool:
-    """Whether `user` is a structured op, an op in the body of one, or a store that a dispatch does (into a tensor other
-    than the one it reads: in place, the two could overlap)."""
+def read_by_dispatch(use: Use) -> bool:
+    """Whether a slice is read by a structured op, in the body of one, or as the source of a store that a dispatch does
+    (into a tensor other than the one it reads: in place, the two could overlap)."""
+    user = use.operation
     parent = user.parent_op()
     if is_store(user):
-        return root_of(user.operands[0]) is not root_of(user.operands[1])
+        return use.index == 0 and root_of(user.operands[0]) is not root_of(user.operands[1])
     return user.name == "linalg.generic" or (parent is not None and parent.name == "linalg.generic")
 
 
@@ -96,7 +97,7 @@ def as_copy_op(value: SSAValue, anchor: Operation) -> SSAValue:
 
 def materialize(op: Operation) -> None:
     result = op.results[0]
-    if all(read_by_dispatch(use.operation) for use in result.uses) or not has_static_strides(op):
+    if all(read_by_dispatch(use) for use in result.uses) or not has_static_strides(op):
         return
     if is_one_copy(op, shape_of(op.operands[0])):
         value = as_copy_command(op)
@@ -104,7 +105,7 @@ def materialize(op: Operation) -> None:
         assert op.next_op is not None
         value = as_copy_op(result, op.next_op)
     copy = value.owner
-    result.replace_uses_with_if(value, lambda use: use.operation is not copy and not read_by_dispatch(use.operation))
+    result.replace_uses_with_if(value, lambda use: use.operation is not copy and not read_by_dispatch(use))
 
 
 @dataclass(frozen=True)
