@@ -1,7 +1,7 @@
 """`tiree-stream-lower-control-flow`: structured control flow of host functions becomes branches.
 
 In: `util.func`s with `scf.if`, `scf.while`, `scf.for` and `scf.index_switch` over tensors and scalars.
-Out: the same functions with `cf` branches; what the structured op carried are block arguments. Blocks stay in an order
+Out: the same functions with `cf` branches; what the structured op changes are block arguments. Blocks stay in an order
 in which definitions precede uses. Executables are not touched.
 """
 
@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp
+from tiree.stream.block_arguments import remove_constant_arguments
 
 
 def _absorb(region: Region, source: Region, before: Block) -> Block:
@@ -166,6 +167,7 @@ class LowerControlFlowPass(ModulePass):
         for function in op.ops:
             if function.name in ("util.func", "util.initializer"):
                 lower_region(function.regions[0])
+                remove_constant_arguments(function.regions[0])
 
 
 __all__ = ["LowerControlFlowPass", "lower_region"]
