@@ -107,6 +107,7 @@ def accept_shaped_casts() -> None:
 
 def _verify_cast(self: IRDLOperation) -> None:
     """The shapes of operand and result agree, and an extension or truncation changes the width in its direction."""
+    self.get_irdl_definition().verify(self)
     source, target = self.operands[0].type, self.results[0].type
     if isinstance(source, ShapedType) != isinstance(target, ShapedType) or (
         isinstance(source, ShapedType) and isinstance(target, ShapedType) and source.get_shape() != target.get_shape()

@@ -12,10 +12,14 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 
-from xdsl.context import Context
-from xdsl.dialects.builtin import UnregisteredAttr
-from xdsl.ir import Attribute, Dialect, TypeAttribute
-from xdsl.utils.exceptions import UnregisteredConstructException
+from tiree.support.startup import defer_assembly_formats
+
+defer_assembly_formats()
+
+from xdsl.context import Context  # noqa: E402 (after the deferral, before any dialect)
+from xdsl.dialects.builtin import UnregisteredAttr  # noqa: E402
+from xdsl.ir import Attribute, Dialect, TypeAttribute  # noqa: E402
+from xdsl.utils.exceptions import UnregisteredConstructException  # noqa: E402
 
 UPSTREAM = (
     "affine",

@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 
@@ -26,7 +27,9 @@ USAGE = "tiree-compile [options] <input.mlir | ->"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code. `arguments` are those after the program's name."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    if arguments is None:
+        collect_rarely()
+        arguments = sys.argv[1:]
     show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
     try:
         return _run(parse_flags(arguments, FLAGS, REFUSED))
@@ -214,5 +217,10 @@ def _write(path: str, output: bytes) -> None:
     os.replace(temporary, path)
 
 
+def entry() -> NoReturn:
+    """The console script."""
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

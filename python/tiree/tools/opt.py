@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from tiree.pass_registry import load_pass, pass_locations
 from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
@@ -238,5 +239,10 @@ def _configured_passes(parsed: ParsedFlags) -> dict[str, ModulePass]:
     return found
 
 
+def entry() -> NoReturn:
+    """The console script."""
+    leave(main())
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()
