@@ -205,6 +205,8 @@ def raise_update(op: Operation) -> bool:
     tests = _tests(view, test)
     if tests is None or dest.type != op.results[0].type or view.inner(update) is not None:
         return False
+    if len(shape_of(update)) != len(shape_of(dest)):
+        return False
     offsets: list[SSAValue | None] = []
     needed: set[tuple[SSAValue, int, int]] = set()
     for dim, (index, size, full) in enumerate(zip(read.operands[1:], shape_of(update), shape_of(dest), strict=True)):
