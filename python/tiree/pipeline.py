@@ -199,6 +199,11 @@ def emit(module: ModuleOp, options: CompileOptions) -> bytes:
     from tiree.vm import emit_archive
 
     try:
+        if options.vm_strip_debug_ops:
+            from tiree.dialects import get_context
+            from tiree.vm.strip_debug_ops import StripDebugOps
+
+            StripDebugOps().apply(get_context(), module)
         return emit_archive(module, options)
     except CompileError:
         raise

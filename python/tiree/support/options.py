@@ -17,7 +17,6 @@ class CompileOptions:
     """
 
     # Target: the device and its CPU.
-    target_backends: tuple[str, ...] = ("llvm-cpu",)
     llvmcpu_target_triple: str = ""
     """Empty: the host's architecture."""
     llvmcpu_target_cpu: str = "host"
@@ -34,7 +33,6 @@ class CompileOptions:
     promote_bf16_to_f32: bool = False
 
     # Global optimisation, scheduling.
-    opt_level: str = "O0"
     strip_assertions: bool = False
     execution_model: str = "async-internal"
     hal_memoization: bool = True
@@ -44,9 +42,6 @@ class CompileOptions:
     """0 strips kernel names and locations, 3 embeds sources."""
 
     # Bytecode module.
-    vm_target_index_bits: int = 64
-    vm_target_extension_f32: bool = True
-    vm_target_extension_f64: bool = True
     vm_emit_polyglot_zip: bool = True
     vm_strip_source_map: bool = False
     vm_strip_debug_ops: bool = False

@@ -18,6 +18,7 @@ _GPU_BACKENDS = dict.fromkeys(
     ("cuda", "rocm", "hip", "vulkan", "metal", "amdgpu", "vulkan-spirv", "metal-spirv"), _CPU_ONLY
 )
 _OPT_LEVELS = ("O0", "O1", "O2", "O3")
+_VM_FLOATS = "every runtime that loads these files has them; only scalar floats of host code need them"
 _PARAMETERS = "parameter archives come with a later release; constants are stored in the module"
 
 FLAGS: tuple[Flag, ...] = (
@@ -90,8 +91,8 @@ FLAGS: tuple[Flag, ...] = (
     # The bytecode module.
     Flag("iree-vm-target-index-bits", "choice", "bits of index in the VM", "64", choices=("64",),
          refused={"32": "indices are 64-bit; --iree-input-demote-i64-to-i32 narrows i64 values"}),
-    Flag("iree-vm-target-extension-f32", "bool", "the VM has f32 instructions", True),
-    Flag("iree-vm-target-extension-f64", "bool", "the VM has f64 instructions", True),
+    Flag("iree-vm-target-extension-f32", "bool", "the VM has f32 instructions", True, refused={"false": _VM_FLOATS}),
+    Flag("iree-vm-target-extension-f64", "bool", "the VM has f64 instructions", True, refused={"false": _VM_FLOATS}),
     Flag("iree-vm-emit-polyglot-zip", "bool", "make the file a ZIP as well", True),
     Flag("iree-vm-bytecode-module-strip-source-map", "bool", "leave out source locations", False),
     Flag("iree-vm-bytecode-module-strip-debug-ops", "bool", "leave out debugging instructions", False),
@@ -169,8 +170,6 @@ _FIELDS: dict[str, str] = {
     "iree-hal-link-executables": "hal_link_executables",
     "iree-hal-executable-debug-level": "hal_executable_debug_level",
     "iree-hal-dump-executable-intermediates-to": "dump_intermediates_to",
-    "iree-vm-target-extension-f32": "vm_target_extension_f32",
-    "iree-vm-target-extension-f64": "vm_target_extension_f64",
     "iree-vm-emit-polyglot-zip": "vm_emit_polyglot_zip",
     "iree-vm-bytecode-module-strip-source-map": "vm_strip_source_map",
     "iree-vm-bytecode-module-strip-debug-ops": "vm_strip_debug_ops",
@@ -204,7 +203,7 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
         values["dump_intermediates_to"] = parsed["iree-hal-dump-executable-files-to"]
     if parsed["iree-llvmcpu-target-triple"] and "iree-llvmcpu-target-cpu" not in parsed.given:
         values["llvmcpu_target_cpu"] = "generic"  # `host` is this machine's, perhaps not of that architecture.
-    options = CompileOptions(**values, opt_level=level)
+    options = CompileOptions(**values)
     return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
 
 

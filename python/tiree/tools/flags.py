@@ -147,7 +147,9 @@ def help_text(usage: str, flags: Sequence[Flag], refused: Mapping[str, str] | No
     """What `--help` prints."""
     lines = [f"USAGE: {usage}", "", "OPTIONS:"]
     for flag in flags:
-        value = {"bool": "", "action": "", "int": "=N", "float": "=X", "optional": f"[={flag.metavar}]"}.get(flag.kind, f"={flag.metavar or 'VALUE'}")
+        value = {"bool": "", "action": "", "int": "=N", "float": "=X", "optional": f"[={flag.metavar}]"}.get(
+            flag.kind, f"={flag.metavar or 'VALUE'}"
+        )
         if flag.choices:
             value = "=" + "|".join(flag.choices)
         head = f"  {'-' if len(flag.name) == 1 else '--'}{flag.name}{value}"
