@@ -148,9 +148,9 @@ pub fn write(index: &Index) -> Vec<u8> {
         let (name, metadata) = (entry.key.len() as u64, entry.metadata.len() as u64);
         file.extend(size.to_le_bytes());
         file.extend(if is_data { kind::DATA } else { kind::SPLAT }.to_le_bytes());
-        let alignment = if is_data { DATA_ALIGNMENT } else { 1 };
         // An entry without metadata has no offset of it either.
         let metadata_at = if metadata == 0 { 0 } else { name_at + name };
+        let alignment = if is_data { DATA_ALIGNMENT } else { 0 };
         for word in [0, name_at, name, metadata_at, metadata, alignment] {
             file.extend(word.to_le_bytes());
         }
