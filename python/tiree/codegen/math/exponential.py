@@ -11,8 +11,8 @@ from tiree.codegen.math.builder import Value, fma, horner, power_of_two, round_t
 
 LOG2E = 1.4426950408889634
 _LN2 = {32: (0.693359375, -2.12194440e-4), 64: (0.6931471803691238, 1.9082149292705877e-10)}
-_LIMITS = {32: (-105.0, 89.0), 64: (-746.0, 710.0)}
-"""Below: zero; above: infinity. Between, all powers of two can be split in two normal factors."""
+_LIMITS = {32: (-105.0, 90.0), 64: (-746.0, 712.0)}
+"""Below: zero; above: infinity, even when halved. Between, powers of two split in two normal factors."""
 
 
 def _polynomial(x: Value, single: bool) -> tuple[float, ...]:
@@ -54,9 +54,10 @@ def exp2(x: Value, single: bool = False) -> Value:
 
 def expm1(x: Value, single: bool = False) -> Value:
     """2^n (exp(r) - 1) + (2^n - 1), computed at half scale so that 2^n never overflows."""
-    floor = -18.0 if x.type.bits == 32 else -38.0
+    # Below: -1 to the last bit; above: infinity, while half of 2^n is still a number.
+    floor, ceiling = (-18.0, 89.0) if x.type.bits == 32 else (-38.0, 710.0)
     bounded = x.lt(floor).where(floor, x)
-    bounded = bounded.gt(_LIMITS[x.type.bits][1]).where(_LIMITS[x.type.bits][1], bounded)
+    bounded = bounded.gt(ceiling).where(ceiling, bounded)
     high, low = _LN2[x.type.bits]
     n, number = round_to_int(bounded * LOG2E)
     rough = fma(n, -high, bounded)
@@ -79,7 +80,7 @@ def tanh(x: Value, single: bool = False) -> Value:
     z = x * x
     small = fma(x * z, horner(z, table), x)
     big = 1.0 - 2.0 / (exp(magnitude + magnitude) + 1.0)
-    return magnitude.lt(0.625).where(small, big.copysign(x))
+    return magnitude.lt(0.625).where(small, big).copysign(x)
 
 
 def sinh(x: Value, single: bool = False) -> Value:

@@ -12,7 +12,7 @@ from tiree.codegen.math import coefficients as c
 from tiree.codegen.math.builder import Value, fma, horner, quick_two_sum, round_to_int, two_product
 from tiree.codegen.math.reduction import reduce_large
 
-_PARTS = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487111665e-21)
+_PARTS = (1.5707963267341256, 6.077100506303966e-11, 2.0222662487959506e-21)
 """pi/2: two parts of 33 bits and the rest."""
 _TWO_OVER_PI = 0.6366197723675814
 _LIMIT = 1.0e6
