@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import IntFlag
+from functools import cache
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -397,6 +398,7 @@ def element_type_value(type: Attribute) -> int:
             return kind8 << 24 | 8
 
 
+@cache
 def no_flags() -> IntegerAttr:
     """`0 : i64`, the flags of most queue operations."""
     return IntegerAttr(0, IntegerType(64))

@@ -7,9 +7,10 @@ supplies. Operand, result and property names and order are IREE 3.13's.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i32, i64
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
@@ -29,6 +30,7 @@ from tiree.dialects.hal_attrs import (
     ExecutionStage,
     no_flags,
 )
+from tiree.dialects.iree_tensor_ext import segment_sizes
 
 ALL_COMPLETED = int(ExecutionStage.DISPATCH | ExecutionStage.TRANSFER | ExecutionStage.COMMAND_RETIRE)
 """Source stages of a barrier that orders everything recorded before it."""
@@ -77,6 +79,15 @@ class CommandBufferFinalizeOp(IRDLOperation):
         super().__init__(operands=[command_buffer])
 
 
+@cache
+def _full_barrier() -> dict[str, Attribute]:
+    return {
+        "source_stage_mask": IntegerAttr(ALL_COMPLETED, i32),
+        "target_stage_mask": IntegerAttr(ALL_ISSUED, i32),
+        "flags": no_flags(),
+    }
+
+
 @irdl_op_definition
 class CommandBufferExecutionBarrierOp(IRDLOperation):
     """`hal.command_buffer.execution_barrier`: orders the commands before it against those after it."""
@@ -88,14 +99,7 @@ class CommandBufferExecutionBarrierOp(IRDLOperation):
     flags = prop_def(IntegerAttr)
 
     def __init__(self, command_buffer: SSAValue) -> None:
-        super().__init__(
-            operands=[command_buffer],
-            properties={
-                "source_stage_mask": IntegerAttr(ALL_COMPLETED, i32),
-                "target_stage_mask": IntegerAttr(ALL_ISSUED, i32),
-                "flags": no_flags(),
-            },
-        )
+        super().__init__(operands=[command_buffer], properties=dict(_full_barrier()))
 
 
 @irdl_op_definition
@@ -205,18 +209,13 @@ class CommandBufferDispatchOp(IRDLOperation):
         offsets: Sequence[SSAValue],
         lengths: Sequence[SSAValue],
     ) -> None:
-        super().__init__(
-            operands=[
-                command_buffer,
-                executable,
-                function_id,
-                *workgroups,
-                list(constants),
-                list(buffers),
-                list(offsets),
-                list(lengths),
-            ],
-            properties={"flags": no_flags()},
+        groups = ([command_buffer], [executable], [function_id], *([w] for w in workgroups))
+        groups = (*groups, constants, buffers, offsets, lengths)
+        # Not through xDSL's checked constructor: models have thousands of dispatches.
+        Operation.__init__(
+            self,
+            operands=[value for group in groups for value in group],
+            properties={"operandSegmentSizes": segment_sizes(*map(len, groups)), "flags": no_flags()},
         )
 
 

@@ -6,6 +6,7 @@ Operand, result and property names and order are IREE 3.13's.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -32,6 +33,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import IsTerminator, Pure
 
+from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.dialects.stream_attrs import ResourceType, TimepointType
 
 
@@ -100,6 +102,11 @@ class CmdSerialOp(IRDLOperation):
     body = region_def("single_block")
 
 
+@cache
+def _accesses(bits: tuple[int, ...]) -> ArrayAttr:
+    return ArrayAttr([IntegerAttr(int(access), i32) for access in bits])
+
+
 @irdl_op_definition
 class CmdDispatchOp(IRDLOperation):
     """`stream.cmd.dispatch`: `resource_accesses` has one `ResourceAccess` per resource, in binding order."""
@@ -126,18 +133,15 @@ class CmdDispatchOp(IRDLOperation):
         lengths: Sequence[SSAValue],
         accesses: Sequence[int],
     ) -> None:
-        super().__init__(
-            operands=[
-                list(workload),
-                list(uniform_operands),
-                list(resources),
-                list(sizes),
-                list(offsets),
-                list(lengths),
-            ],
+        groups = (workload, uniform_operands, resources, sizes, offsets, lengths)
+        # Not through xDSL's checked constructor: models have thousands of dispatches.
+        Operation.__init__(
+            self,
+            operands=[value for group in groups for value in group],
             properties={
                 "entry_points": ArrayAttr([entry_point]),
-                "resource_accesses": ArrayAttr([IntegerAttr(int(access), i32) for access in accesses]),
+                "resource_accesses": _accesses(tuple(accesses)),
+                "operandSegmentSizes": segment_sizes(*map(len, groups)),
             },
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import hal, util
@@ -23,6 +23,7 @@ class Emitter:
         self.anchor: Operation | None = None
         self._device_name = device
         self._cache: dict[object, SSAValue] = {}
+        self._indices: dict[int, SSAValue] = {}
         self._remember_top()
 
     def _remember_top(self) -> None:
@@ -71,13 +72,16 @@ class Emitter:
         return self.cached(attr, lambda: ConstantOp(attr))  # pyright: ignore[reportArgumentType]
 
     def index(self, value: int) -> SSAValue:
-        return self.constant(ConstantOp.index(value).value)
+        found = self._indices.get(value)
+        if found is None:
+            found = self._indices[value] = self.constant(ConstantOp.index(value).value)
+        return found
 
     def i32(self, value: int) -> SSAValue:
-        return self.constant(ConstantOp.integer(value, 32).value)
+        return self.constant(IntegerAttr(value, i32))
 
     def i64(self, value: int) -> SSAValue:
-        return self.constant(ConstantOp.integer(value, IntegerType(64)).value)
+        return self.constant(IntegerAttr(value, i64))
 
     def any_queue(self) -> SSAValue:
         return self.i64(-1)

@@ -107,6 +107,7 @@ class HostBuilder:
         self.affinity = affinity
         self.anchor: Operation | None = None
         self._constants: dict[object, SSAValue] = {}
+        self._indices: dict[int, SSAValue] = {}
 
     def add(self, op: IRDLOperation | Operation) -> Operation:
         assert self.anchor is not None
@@ -140,4 +141,7 @@ class HostBuilder:
         return value
 
     def index(self, value: int) -> SSAValue:
-        return self.constant(ConstantOp.index(value))
+        found = self._indices.get(value)
+        if found is None:
+            found = self._indices[value] = self.constant(ConstantOp.index(value))
+        return found
