@@ -104,9 +104,11 @@ def _fold_index(e: Emitter, opcode: str, a: str, b: str) -> str:
         if is_literal(b):
             return _wrap64(int(a) + int(b) if opcode == "add" else int(a) * int(b))
         a, b = b, a
-    if b == ("0" if opcode == "add" else "1"):
+    if opcode == "add" and is_literal(b):
+        return e.add_constant(a, int(b))
+    if b == "1":
         return a
-    if opcode == "mul" and b == "0":
+    if b == "0":
         return "0"
     return e.pure(f"{opcode} i64 {a}, {b}")
 

@@ -62,6 +62,8 @@ class Emitter:
     counter: int = 0
     scopes: list[dict[str, str]] = field(default_factory=lambda: [{}])
     bindings: dict[int, str] = field(default_factory=dict)
+    sums: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """Index values that are another one plus a constant: addresses take the constant into their last step."""
     operation: Operation | None = None
     """The op under lowering, for messages."""
 
@@ -165,9 +167,19 @@ class Emitter:
             if is_literal(b):
                 return str(int(a) + int(b))
             a, b = b, a
-        if b == "0":
-            return a
+        if is_literal(b):
+            return self.add_constant(a, int(b))
         return self.pure(f"add nsw i64 {a}, {b}")
+
+    def add_constant(self, a: str, constant: int) -> str:
+        """a + constant for an index operand that is not a number; sums of sums are joined."""
+        base, offset = self.sums.get(a, (a, 0))
+        total = (offset + constant + (1 << 63)) % (1 << 64) - (1 << 63)
+        if total == 0:
+            return base
+        name = self.pure(f"add i64 {base}, {total}")
+        self.sums[name] = (base, total)
+        return name
 
     def mul(self, a: str, b: str) -> str:
         """a * b on index operands."""

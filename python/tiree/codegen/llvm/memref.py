@@ -59,14 +59,20 @@ def address(e: Emitter, memref: MemRef, indices: Sequence[SSAValue]) -> str:
         text = e.values[index]
         if is_literal(text) and isinstance(stride, int):
             constant += int(text) * stride
-        else:
-            dynamic = e.add(dynamic, e.mul(text, str(stride)))
+            continue
+        if isinstance(stride, int):
+            text, offset = e.sums.get(text, (text, 0))
+            constant += offset * stride
+        dynamic = e.add(dynamic, e.mul(text, str(stride)))
     pointer = memref.pointer
     elem = memref.elem.memory_elem
+    # The sum of both parts is in bounds, the dynamic part alone need not be.
     if dynamic != "0":
-        pointer = e.pure(f"getelementptr inbounds {elem}, ptr {pointer}, i64 {dynamic}")
+        inside = "" if constant else "inbounds "
+        pointer = e.pure(f"getelementptr {inside}{elem}, ptr {pointer}, i64 {dynamic}")
     if constant:
-        pointer = e.pure(f"getelementptr inbounds {elem}, ptr {pointer}, i64 {constant}")
+        inside = "" if dynamic != "0" else "inbounds "
+        pointer = e.pure(f"getelementptr {inside}{elem}, ptr {pointer}, i64 {constant}")
     return pointer
 
 
