@@ -86,3 +86,22 @@ module @m {
 """
     with pytest.raises(CompileError, match=r"iree\.abi\.output"):
         lowered(text, "abi")
+
+
+def test_loop_step_that_is_not_positive_fails_the_call(lowered, iree) -> None:
+    text = """
+module @m {
+  func.func @sum(%n: i32, %step: i32) -> i32 {
+    %0 = arith.constant 0 : i32
+    %r = scf.for %i = %0 to %n step %step iter_args(%a = %0) -> (i32) : i32 {
+      %b = arith.addi %a, %i : i32
+      scf.yield %b : i32
+    }
+    func.return %r : i32
+  }
+}
+"""
+    module = iree.compile(lowered(text), "input")
+    assert iree.call(module, "sum", [5, 2])[0] == 6
+    with pytest.raises(RuntimeError, match="positive step"):
+        iree.call(module, "sum", [5, 0])

@@ -242,4 +242,36 @@ module @m {
     (("f", (_f(1, 2, 3, 4),), (_f(2, 4, 6, 8),)),),
 )
 
-PROGRAMS = [INTEGER_POWER, TOTAL_ORDER, SIGNATURES, LINALG, ROTATE, SHARDING]
+DIVISIONS = TextProgram(
+    "divisions_in_kernels",
+    """
+module @m {
+  func.func @tensor(%a: tensor<4xi32>, %b: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
+    %q = arith.divsi %a, %b : tensor<4xi32>
+    %r = arith.remsi %a, %b : tensor<4xi32>
+    func.return %q, %r : tensor<4xi32>, tensor<4xi32>
+  }
+  func.func @body(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
+    %e = tensor.empty() : tensor<4xi32>
+    %r = "linalg.generic"(%a, %b, %e) <{
+      indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>],
+      iterator_types = [#linalg.iterator_type<parallel>], operandSegmentSizes = array<i32: 2, 1>}> ({
+    ^bb0(%x: i32, %y: i32, %o: i32):
+      %q = arith.divui %x, %y : i32
+      "linalg.yield"(%q) : (i32) -> ()
+    }) : (tensor<4xi32>, tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+    func.return %r : tensor<4xi32>
+  }
+}
+""",
+    (
+        (
+            "tensor",
+            (_i(7, -7, -(2**31), 9), _i(0, 2, -1, 4)),
+            (_i(-1, -3, -(2**31), 2), _i(7, -1, 0, 1)),
+        ),
+        ("body", (_i(7, 9, 5, -1), _i(0, 2, 5, 1)), (_i(-1, 4, 1, -1),)),
+    ),
+)
+
+PROGRAMS = [DIVISIONS, INTEGER_POWER, TOTAL_ORDER, SIGNATURES, LINALG, ROTATE, SHARDING]

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from tiree.dialects.linalg_ext import NAMED
 from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsupported, identity, map_attr
 from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.structural import int_property, ints_property
 from tiree.input.named_ops import (
     CONTRACTIONS,
@@ -203,8 +204,12 @@ def _on_tensors(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
     rank = len(shape)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        operands = [args[tensors.index(value)] if value in tensors else value for value in op.operands]
+        quotient = total_division(s, op, operands[0], operands[1]) if op.name in DIVISIONS else None
+        if quotient is not None:
+            return [quotient]
         new = type(op).create(
-            operands=[args[tensors.index(value)] if value in tensors else value for value in op.operands],
+            operands=operands,
             result_types=[t.get_element_type() for t in types],  # pyright: ignore[reportAttributeAccessIssue]
             properties=op.properties,
             attributes=op.attributes,

@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.scalar_ops import divide_integers
 
 CONTRACTIONS: dict[str, tuple[str, str, str]] = {
     "matmul": ("mk", "kn", "mn"),
@@ -177,6 +178,8 @@ def elementwise_of(suffix: str) -> Body | None:
         values = [cast(s, value, out.type) for value in values]
         if suffix == "copy":
             return values[0]
+        if suffix.startswith("div") and not isinstance(out.type, AnyFloat):
+            return divide_integers(s, suffix == "div", values[0], values[1])
         if suffix in _BINARY:
             return s.binary(_BINARY[suffix][not isinstance(out.type, AnyFloat)], values[0], values[1])
         if suffix == "square":

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import SymbolRefAttr, TensorType
+from xdsl.dialects import cf
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tiree.dialects import util
+from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.scalar import inherent
+from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
 
+_STEP_MESSAGE = StringAttr("scf.for needs a positive step")
 _RETURNS = ("func.return", "util.return", "stablehlo.return")
 
 
@@ -29,6 +33,8 @@ class FunctionLowering(Lowering):
     functions: Mapping[str, Operation] = field(default_factory=dict)
     kept: dict[str, None] = field(default_factory=dict)
     stack: list[str] = field(default_factory=list)
+    kernels: int = 0
+    """How many structured ops enclose the current op."""
 
     # Walking.
 
@@ -48,6 +54,8 @@ class FunctionLowering(Lowering):
                 handler(self, op)
             elif op.name == "arith.constant" and isinstance(value := op.properties["value"], DenseAttr):
                 set_constant(self, op.results[0], value)
+            elif self.kernels and op.name in DIVISIONS and not isinstance(op.results[0].type, TensorType):
+                self._division(op)
             elif op.name in ("func.call", "util.call"):
                 self.inline_call(op, "callee")
             elif op.name.startswith(("stablehlo.", "chlo.", "mhlo.", "vhlo.", "sdy.")):
@@ -105,8 +113,28 @@ class FunctionLowering(Lowering):
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)
 
+    def _division(self, op: Operation) -> None:
+        """An integer division in the body of a structured op the user wrote."""
+        a, b = (self.get(value) for value in op.operands)
+        result = total_division(self.scalars(), op, a, b)
+        if result is None:
+            self._foreign(op)
+        else:
+            self.set(op.results[0], result)
+
+    def _check_step(self, step: SSAValue) -> None:
+        """A loop whose step is not positive never ends: the call fails instead."""
+        known = constant_int(step)
+        if known is None or known <= 0:
+            s = self.scalars()
+            positive = s.cmpi("sgt", step, s.constant(step.type, 0))
+            self.emit_op(cf.AssertOp.create(operands=[positive], properties={"msg": _STEP_MESSAGE}))
+
     def _foreign(self, op: Operation) -> None:
         """Copies an op of another dialect."""
+        if op.name == "scf.for" and not self.kernels:
+            self._check_step(self.get(op.operands[2]))
+        self.kernels += op.name.startswith("linalg.")
         new = type(op).create(
             operands=[self.get(value) for value in op.operands],
             result_types=[signless(result.type) for result in op.results],
@@ -114,6 +142,7 @@ class FunctionLowering(Lowering):
             attributes=op.attributes,
             regions=[self.lower_region(region) for region in op.regions],
         )
+        self.kernels -= op.name.startswith("linalg.")
         self.emit_op(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)

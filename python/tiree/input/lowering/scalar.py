@@ -60,6 +60,9 @@ def float_width(type: Attribute) -> int:
 
 
 def integer_width(type: Attribute) -> int:
+    """Bits of an integer type; 64 for index."""
+    if isinstance(type, IndexType):
+        return 64
     assert isinstance(type, IntegerType), type
     return type.width.data
 

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerAttr, IntegerTyp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import arith_ext
+from tiree.dialects.arith import constant_int
 from tiree.dialects.stablehlo_attrs import EnumAttr
 from tiree.input.lowering.scalar import ScalarBuilder, float_width, inherent, integer_width, widened
 
@@ -86,10 +87,13 @@ def _math(op: type[Operation]) -> Scalar:
 def _divide(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
     a, b = args
     kind = _kind(op)
-    if kind == "float":
-        return s.div(a, b)
+    return s.div(a, b) if kind == "float" else divide_integers(s, kind == "int", a, b)
+
+
+def divide_integers(s: ScalarBuilder, signed: bool, a: SSAValue, b: SSAValue) -> SSAValue:
+    """a / b towards zero; all ones for b = 0, MIN for MIN / -1."""
     is_zero = s.cmpi("eq", b, s.constant(b.type, 0))
-    quotient = s.binary(arith.DivSIOp if kind == "int" else arith.DivUIOp, a, _safe_divisor(s, kind, a, b, is_zero))
+    quotient = s.binary(arith.DivSIOp if signed else arith.DivUIOp, a, _safe_divisor(s, signed, a, b, is_zero))
     return s.select(is_zero, s.constant(b.type, -1), quotient)
 
 
@@ -100,17 +104,22 @@ def _remainder(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSA
         wide = widened(a.type)
         result = s.binary(arith_ext.RemFOp, s.float_resize(a, wide), s.float_resize(b, wide))
         return s.float_resize(result, a.type)
+    return remainder_of_integers(s, kind == "int", a, b)
+
+
+def remainder_of_integers(s: ScalarBuilder, signed: bool, a: SSAValue, b: SSAValue) -> SSAValue:
+    """The remainder of `divide_integers`; a for b = 0, 0 for MIN and -1."""
     is_zero = s.cmpi("eq", b, s.constant(b.type, 0))
-    remainder = s.binary(arith.RemSIOp if kind == "int" else arith.RemUIOp, a, _safe_divisor(s, kind, a, b, is_zero))
+    remainder = s.binary(arith.RemSIOp if signed else arith.RemUIOp, a, _safe_divisor(s, signed, a, b, is_zero))
     return s.select(is_zero, a, remainder)
 
 
-def _safe_divisor(s: ScalarBuilder, kind: str, a: SSAValue, b: SSAValue, is_zero: SSAValue) -> SSAValue:
+def _safe_divisor(s: ScalarBuilder, signed: bool, a: SSAValue, b: SSAValue, is_zero: SSAValue) -> SSAValue:
     """`b`, or 1 where dividing by `b` would trap; MIN / 1 and MIN % 1 are what MIN / -1 and MIN % -1 must be."""
     one = s.constant(b.type, 1)
-    if kind != "int":
+    if not signed:
         return s.select(is_zero, one, b)
-    is_min = s.cmpi("eq", a, s.constant(a.type, 1 << (integer_width(a.type) - 1)))
+    is_min = s.cmpi("eq", a, s.constant(a.type, -(1 << (integer_width(a.type) - 1))))
     is_minus_one = s.cmpi("eq", b, s.constant(b.type, -1))
     return s.select(s.or_(is_zero, s.and_(is_min, is_minus_one)), one, b)
 
@@ -362,6 +371,25 @@ def _bitcast(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAVa
     if isinstance(target, IntegerType):
         target = IntegerType(target.width.data)
     return s.bitcast(args[0], target)
+
+
+DIVISIONS = {
+    "arith.divsi": (divide_integers, True),
+    "arith.divui": (divide_integers, False),
+    "arith.remsi": (remainder_of_integers, True),
+    "arith.remui": (remainder_of_integers, False),
+}
+
+
+def total_division(s: ScalarBuilder, op: Operation, a: SSAValue, b: SSAValue) -> SSAValue | None:
+    """An arith division of a kernel made total: a zero in the data must not end the process.
+
+    None where nothing can go wrong: other ops, and divisors that are constants other than 0 and -1.
+    """
+    if op.name not in DIVISIONS or constant_int(b) not in (None, 0, -1):
+        return None
+    make, signed = DIVISIONS[op.name]
+    return make(s, signed, a, b)
 
 
 SCALAR: dict[str, Scalar] = {
