@@ -323,7 +323,7 @@ class FunctionConverter:
     def _await(self, op: Operation) -> None:
         assert isinstance(op, stream.TimepointAwaitOp)
         status = self.emitter.value(hal.FenceAwaitOp(self.emitter.i32(-1), [op.await_timepoint]))
-        self.emitter.add(util.StatusCheckOkOp(status, "device work failed"))
+        self.emitter.add(util.StatusCheckOkOp(status, "wait failed"))
         self._replace(op, *op.resource_operands)
 
     def _chain_external(self, op: Operation) -> None:
