@@ -19,6 +19,9 @@ CHEAP = 2
 MAX_COPIES = 4
 """The most consumers that each get their own copy of a cheap producer."""
 
+MAX_BINDINGS = 24
+"""The most tensors that fusion lets one dispatch read and write; an executable may have 64 at most."""
+
 _FREE = frozenset(
     ("linalg.yield", "linalg.index", "arith.constant", "arith.extf", "arith.extsi", "arith.extui", "arith.index_cast")
 )

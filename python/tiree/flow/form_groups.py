@@ -8,13 +8,18 @@ from __future__ import annotations
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
+from tiree.flow.cost import MAX_BINDINGS
 from tiree.flow.groups import Fit, Group, add_member, fit_beside, fit_into, start_group
 from tiree.flow.materialize_slices import is_store, root_of
 from tiree.flow.slices import feeds_window
-from tiree.flow.structured import captured_values, input_count
+from tiree.flow.structured import captured_values, input_count, is_tensor
 
 CLONED = frozenset(("tensor.empty", "linalg.fill", "arith.constant"))
 """Ops that are copied into each dispatch that reads them."""
+
+
+def _is_cloned(owner: Operation | Block) -> bool:
+    return isinstance(owner, Operation) and owner.name in CLONED
 
 
 class Grouping:
@@ -83,6 +88,19 @@ class Grouping:
     def leave_outside(self, op: Operation) -> None:
         self._reach[op] = self.needed(op)
 
+    def has_room(self, group: Group, op: Operation) -> bool:
+        """Whether the dispatch of `group` would still bind few enough tensors with `op` in it."""
+        members = {*group.members, *group.stores, op}
+        reads: dict[SSAValue, None] = {}
+        writes = 0
+        for member in members:
+            for value in self.operands(member):
+                owner = value.owner
+                if is_tensor(value) and owner not in members and not _is_cloned(owner):
+                    reads[value] = None
+            writes += sum(any(use.operation not in members for use in result.uses) for result in member.results)
+        return len(reads) + writes <= MAX_BINDINGS
+
     def candidates(self, op: Operation) -> list[Group]:
         """Groups whose values `op` reads: matrix groups first, later ones before earlier ones."""
         found: dict[Group, None] = {}
@@ -97,7 +115,7 @@ class Grouping:
         """Puts structured op `op` into the best group, or a new one."""
         for group in self.candidates(op):
             fit = fit_into(group, op)
-            if fit is not None and self.may_join(group, op):
+            if fit is not None and self.may_join(group, op) and self.has_room(group, op):
                 self.join(group, op, fit)
                 return
         needed = self.needed(op)
@@ -105,7 +123,7 @@ class Grouping:
             if needed >> group.index & 1:
                 continue
             fit = fit_beside(group, op)
-            if fit is not None and self.may_join(group, op):
+            if fit is not None and self.may_join(group, op) and self.has_room(group, op):
                 self.join(group, op, fit)
                 return
         self.start(op)

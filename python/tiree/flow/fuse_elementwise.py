@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
-from tiree.flow.cost import MAX_COPIES, computes_positions, gathers, is_cheap, is_free
+from tiree.flow.cost import MAX_BINDINGS, MAX_COPIES, computes_positions, gathers, is_cheap, is_free
 from tiree.flow.cse import clean_body
 from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
 from tiree.flow.simplify_generic import fold_scalars, merge_equal_inputs
@@ -69,7 +69,7 @@ def users_of(op: Operation) -> list[Operation]:
 
 def _accepts(producer: Operation, consumer: Operation, operand: int) -> bool:
     """Whether the map of `operand` allows the fusion and the consumer reads each element often enough to matter."""
-    if not can_fuse(producer, consumer, operand):
+    if input_count(producer) + input_count(consumer) > MAX_BINDINGS or not can_fuse(producer, consumer, operand):
         return False
     if reads_repeatedly(consumer):
         result = consumer.operands[operand].index  # pyright: ignore[reportAttributeAccessIssue]

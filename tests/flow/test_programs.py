@@ -1,0 +1,53 @@
+"""Every program of `programs`: what the flow stage makes of it is read by iree-opt, carried on by iree-compile, and
+gives JAX's values."""
+
+from __future__ import annotations
+
+import pytest
+from programs import Bundle, TextProgram, bundles, text_programs
+from programs.bundle import check
+from programs.models import Model, models
+
+REFUSED = {
+    "functions_float64": "iree-compile 3.13 has no f64 cbrt, nor other functions of f64",
+    "chlo_float64": "iree-compile 3.13 has no f64 erf",
+    "edges_float64": "iree-compile 3.13 has no f64 cbrt",
+    "floats_float64": "iree-compile 3.13 calls fmod and atan2 for f64",
+}
+
+
+@pytest.mark.parametrize("bundle", bundles(), ids=lambda bundle: bundle.name)
+def test_bundle(bundle: Bundle, flow, iree) -> None:
+    pytest.importorskip("jax", reason="values come from JAX")
+    result = flow(bundle.text)
+    iree.accept(result.text)
+    if bundle.name in REFUSED:
+        return
+    outputs = bundle.split(iree.call(iree.compile(result.text), "main", bundle.inputs))
+    wrong = []
+    for case, got, want in zip(bundle.cases, outputs, bundle.expected, strict=True):
+        try:
+            check(got, want, case.rtol, case.atol)
+        except AssertionError as error:
+            if not case.differs:
+                wrong.append(f"{case.name}: {error}")
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("program", text_programs(), ids=lambda program: program.name)
+def test_text(program: TextProgram, flow, iree) -> None:
+    result = flow(program.text)
+    iree.accept(result.text)
+    if program.differs:
+        pytest.xfail(program.differs)
+    module = iree.compile(result.text)
+    for function, inputs, want in program.runs:
+        check(iree.call(module, function, inputs), want, program.rtol, program.atol)
+
+
+@pytest.mark.parametrize("model", models(), ids=lambda model: model.name)
+def test_model(model: Model, flow, iree) -> None:
+    pytest.importorskip("jax", reason="values come from JAX")
+    result = flow(model.text)
+    iree.accept(result.dispatch_creation)
+    check(iree.call(iree.compile(result.text), "main", model.inputs), model.expected, model.rtol, model.atol)
