@@ -192,3 +192,31 @@ fn coarse_fences_let_invocations_interleave() {
         assert_eq!(values[3], (base + 3.0) * (base + 3.0));
     }
 }
+
+/// After the workers have started, a forked child gets an error from the device, not a hang.
+#[cfg(target_os = "linux")]
+#[test]
+fn forked_children_get_an_error() {
+    let instance = Instance::with_topology(TopologyOptions { group_count: 2, ..Default::default() });
+    let session = Session::new(&instance, instance.create_device("local-task").unwrap()).unwrap();
+    session.append_module_from_file(fixture("several")).unwrap();
+    let x = vec![1f32; 512 * 1024];
+    let call = || -> tiree_vm::Result<()> {
+        let mut call = session.call("module.big")?;
+        call.push_array(&[512, 1024], &x)?;
+        call.invoke()
+    };
+    call().unwrap();
+    // SAFETY: the child uses only this thread's objects and leaves through _exit.
+    let child = unsafe { libc::fork() };
+    if child == 0 {
+        let forked = call().err().is_some_and(|status| status.to_string().contains("forked"));
+        // SAFETY: ends the child without running destructors.
+        unsafe { libc::_exit(i32::from(!forked)) };
+    }
+    let mut status = 0;
+    // SAFETY: waits for the child made above.
+    unsafe { libc::waitpid(child, &mut status, 0) };
+    assert!(libc::WIFEXITED(status) && libc::WEXITSTATUS(status) == 0, "{status:#x}");
+    call().unwrap();
+}
