@@ -71,6 +71,9 @@ impl Module for AnyModule {
     }
 }
 
+/// A file can ask for four billion with four bytes.
+const MAX_GLOBAL_REFS: u32 = 1 << 20;
+
 /// Where an import leads.
 pub(crate) struct ImportTarget {
     pub instance: Arc<Instance>,
@@ -321,10 +324,12 @@ fn bytecode_instance(module: Arc<BytecodeModule>, before: &[Arc<Instance>]) -> R
     let imports =
         module.import_defs().iter().map(|import| resolve(import, module.name(), before)).collect::<Result<_>>()?;
     let (bytes, refs) = def.state.unwrap_or_default();
+    if refs > MAX_GLOBAL_REFS {
+        return Err(Status::resource_exhausted(format!(
+            "{refs} global references; at most {MAX_GLOBAL_REFS} are possible"
+        )));
+    }
     let mut slots = Vec::new();
-    slots
-        .try_reserve_exact(refs as usize)
-        .map_err(|_| Status::resource_exhausted(format!("no memory for {refs} global references")))?;
     slots.resize_with(refs as usize, Mutex::default);
     Ok(BytecodeInstance { rwdata: VmBuffer::allocate(bytes as usize, 0)?, refs: slots.into(), imports, module })
 }

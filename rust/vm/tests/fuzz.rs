@@ -1,6 +1,7 @@
 //! Thousands of damaged modules: each gives an error or works, none panics.
 //!
-//! The damage is seeded, so a failure repeats. What still loads is also called, unless it may loop.
+//! The damage is seeded, so a failure repeats. What still loads is also called, unless it may loop. The environment
+//! variable TIREE_FUZZ_SCALE multiplies the counts.
 
 use tiree_vm::disasm::{self, Options, Output};
 use tiree_vm::isa::{self, Arg, OperandKind};
@@ -98,6 +99,8 @@ fn exercise(bytes: &[u8]) -> usize {
 fn fuzz(name: &str, count: usize) {
     let path = format!("{}/tests/data/{name}.vmfb", env!("CARGO_MANIFEST_DIR"));
     let good = std::fs::read(path).unwrap();
+    let scale = std::env::var("TIREE_FUZZ_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
+    let count = count * scale;
     let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ good.len() as u64);
     let mut reached = [0; 3];
     for _ in 0..count {

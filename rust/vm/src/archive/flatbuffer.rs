@@ -3,12 +3,36 @@
 //! Every access checks its range, so there is no separate verification pass and no unsafe code. Generated readers do not
 //! know unions in vectors with null entries, which the debug database has.
 
+use std::cell::Cell;
+
 use crate::status::{Result, Status};
+
+/// How much may still be read from a buffer.
+///
+/// A small file can refer to one table or string from a million places; reading it would take forever. No writer shares
+/// that much, so what is read altogether is limited to a multiple of the file.
+pub struct Budget(Cell<usize>);
+
+impl Budget {
+    /// For a buffer of `length` bytes.
+    pub fn new(length: usize) -> Budget {
+        Budget(Cell::new(length.saturating_mul(16).saturating_add(1 << 16)))
+    }
+
+    fn spend(&self, bytes: usize) -> Result<()> {
+        let left = self.0.get().checked_sub(bytes.saturating_add(8)).ok_or_else(|| {
+            Status::invalid_argument("FlatBuffer verification failed: the same data is referred to too often")
+        })?;
+        self.0.set(left);
+        Ok(())
+    }
+}
 
 /// A FlatBuffer. Offsets count from its first byte.
 #[derive(Clone, Copy)]
 pub struct Buffer<'a> {
     bytes: &'a [u8],
+    budget: &'a Budget,
 }
 
 /// A table in a buffer.
@@ -36,8 +60,8 @@ fn bad(what: &str, at: usize) -> Status {
 
 impl<'a> Buffer<'a> {
     /// Wraps `bytes`.
-    pub fn new(bytes: &'a [u8]) -> Buffer<'a> {
-        Buffer { bytes }
+    pub fn new(bytes: &'a [u8], budget: &'a Budget) -> Buffer<'a> {
+        Buffer { bytes, budget }
     }
 
     #[inline]
@@ -73,6 +97,7 @@ impl<'a> Buffer<'a> {
 
     /// The table at `position`.
     fn table(self, position: usize, what: &str) -> Result<Table<'a>> {
+        self.budget.spend(0)?;
         let distance = i64::from(self.u32(position, what)? as i32);
         let vtable = usize::try_from(position as i64 - distance).map_err(|_| bad(what, position))?;
         let vtable_length = usize::from(self.u16(vtable, what)?);
@@ -90,7 +115,8 @@ impl<'a> Buffer<'a> {
         let head = self.follow(at, what)?;
         let length = self.u32(head, what)? as usize;
         let position = head + 4;
-        self.slice(position, length.checked_mul(width).ok_or_else(|| bad(what, head))?, what)?;
+        let bytes = self.slice(position, length.checked_mul(width).ok_or_else(|| bad(what, head))?, what)?;
+        self.budget.spend(bytes.len())?;
         Ok(Vector { buffer: self, position, length })
     }
 
@@ -213,7 +239,8 @@ mod tests {
     #[test]
     fn reads_fields() {
         let bytes = sample();
-        let root = Buffer::new(&bytes).root().unwrap();
+        let budget = Budget::new(bytes.len());
+        let root = Buffer::new(&bytes, &budget).root().unwrap();
         assert_eq!(root.u32(0, "a").unwrap(), Some(7));
         assert_eq!(root.text(1, "b").unwrap(), Some("hi"));
         assert_eq!(root.u32(2, "c").unwrap(), None);
@@ -221,10 +248,20 @@ mod tests {
     }
 
     #[test]
+    fn reading_one_string_without_end_is_refused() {
+        let bytes = sample();
+        let budget = Budget::new(bytes.len());
+        let root = Buffer::new(&bytes, &budget).root().unwrap();
+        let status = (0..100_000).map(|_| root.text(1, "b")).find_map(Result::err).unwrap();
+        assert!(status.message().ends_with("referred to too often"));
+    }
+
+    #[test]
     fn no_cut_or_changed_byte_panics() {
         let bytes = sample();
         let read = |bytes: &[u8]| {
-            let root = Buffer::new(bytes).root()?;
+            let budget = Budget::new(bytes.len());
+            let root = Buffer::new(bytes, &budget).root()?;
             root.u32(0, "a")?;
             root.text(1, "b")?;
             root.table(1, "b")?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::flatbuffer::{Buffer, Table, Vector};
+use super::flatbuffer::{Budget, Buffer, Table, Vector};
 use crate::status::{Annotate, Result, Status};
 
 /// Key and value.
@@ -265,7 +265,8 @@ fn digest(root: Table<'_>) -> Result<Option<Range<usize>>> {
 
 /// Reads a FlatBuffer whose first byte is the root offset (the size prefix is not part of `bytes`).
 pub fn parse(bytes: &[u8]) -> Result<ModuleDef> {
-    let root = Buffer::new(bytes).root()?;
+    let budget = Budget::new(bytes.len());
+    let root = Buffer::new(bytes, &budget).root()?;
     let functions = root.vector(root::FUNCTIONS, 20, "function_descriptors")?;
     let functions = match functions {
         Some(vector) => (0..vector.len()).map(|i| function(vector.array(i)?)).collect::<Result<_>>()?,

@@ -27,6 +27,14 @@ pub(super) fn functions(def: &ModuleDef) -> Result<Vec<Function>> {
         Some(export) => format!("in function {ordinal} ({})", export.name),
         None => format!("in function {ordinal}"),
     };
+    // Verifying the same bytes for thousands of functions would take forever.
+    let total: u64 = def.functions.iter().map(|f| u64::from(f.length)).sum();
+    if total > def.bytecode.len() as u64 {
+        return Err(Status::invalid_argument(format!(
+            "functions overlap or lie outside the bytecode: they take {total} bytes of {}",
+            def.bytecode.len()
+        )));
+    }
     (def.functions.iter().zip(&def.signatures).enumerate())
         .map(|(ordinal, (descriptor, signature))| {
             let bytecode = def.bytecode.len();

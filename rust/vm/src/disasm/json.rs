@@ -1,7 +1,7 @@
 //! A module's FlatBuffer as JSON: a small schema, and a printer that walks the buffer by it.
 
 use super::put;
-use crate::archive::flatbuffer::{Buffer, Table};
+use crate::archive::flatbuffer::{Budget, Buffer, Table};
 use crate::status::{Result, Status};
 
 /// Type of a field.
@@ -110,7 +110,8 @@ static MODULE: Schema = Schema(&[
 /// Text of the FlatBuffer `bytes` (without its size prefix).
 pub fn print(bytes: &[u8], pretty: bool) -> Result<String> {
     let mut printer = Printer { out: String::new(), pretty, level: 0 };
-    printer.table(Buffer::new(bytes).root()?, &MODULE)?;
+    let budget = Budget::new(bytes.len());
+    printer.table(Buffer::new(bytes, &budget).root()?, &MODULE)?;
     if pretty {
         printer.out.push('\n');
     }

@@ -9,7 +9,7 @@ mod metadata;
 mod number;
 
 use crate::archive::Archive;
-use crate::archive::flatbuffer::{Buffer, Table};
+use crate::archive::flatbuffer::{Budget, Buffer, Table};
 use crate::cconv::Kind;
 use crate::isa::features;
 use crate::status::{Result, Status};
@@ -65,7 +65,8 @@ pub struct Options {
 /// The text of `archive`. UNIMPLEMENTED for binary output.
 pub fn dump(archive: &Archive, options: &Options) -> Result<String> {
     let mut out = String::new();
-    let dump = Dump::new(archive)?;
+    let budget = Budget::new(archive.flatbuffer().len());
+    let dump = Dump::new(archive, &budget)?;
     match options.output {
         Output::All => {
             dump.metadata(&mut out)?;
@@ -92,8 +93,8 @@ struct Dump<'a> {
 }
 
 impl<'a> Dump<'a> {
-    fn new(archive: &'a Archive) -> Result<Dump<'a>> {
-        let root = Buffer::new(archive.flatbuffer()).root()?;
+    fn new(archive: &'a Archive, budget: &'a Budget) -> Result<Dump<'a>> {
+        let root = Buffer::new(archive.flatbuffer(), budget).root()?;
         let debug = root.table(15, "debug_database")?;
         let functions = debug.map(|t| t.vector(2, 4, "debug functions")).transpose()?.flatten();
         let debug_names = match functions {
