@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import TensorType, VectorType, i1

@@ -26,7 +26,8 @@ def llvm_names(arch: str) -> tuple[set[str], set[str]]:
         [sys.executable, "-c", HELP.format(arch=arch)], capture_output=True, text=True, check=True
     ).stderr
     cpus, _, features = text.partition("Available features")
-    return tuple(set(re.findall(r"^\s+(\S+)\s+- ", part, re.MULTILINE)) for part in (cpus, features))
+    names = [set(re.findall(r"^\s+(\S+)\s+- ", part, re.MULTILINE)) for part in (cpus, features)]
+    return names[0], names[1]
 
 
 @pytest.mark.parametrize("arch", ["aarch64", "riscv64", "arm"])

@@ -38,7 +38,7 @@ def test_special_arguments(name: str, bits: int) -> None:
         wide = arguments if name in SLOW else arguments.astype(np.longdouble)
         expected = (_slow(name, arguments) if name in SLOW else reference(wide)).astype(dtype)
     actual = evaluate(name, [arguments])
-    np.testing.assert_allclose(actual, expected, rtol=4 * np.finfo(dtype).eps, atol=0)
+    np.testing.assert_allclose(actual, expected, rtol=4 * float(np.finfo(dtype).eps), atol=0)
     zero = expected == 0
     if name != "rsqrt":
         np.testing.assert_array_equal(np.signbit(actual[zero]), np.signbit(expected[zero]))
@@ -84,7 +84,7 @@ def test_special_pairs(name: str, bits: int) -> None:
     with np.errstate(all="ignore"):
         expected = CASES[name][0](first.astype(np.longdouble), second.astype(np.longdouble)).astype(dtype)
     actual = evaluate(name, [first, second])
-    np.testing.assert_allclose(actual, expected, rtol=4 * np.finfo(dtype).eps, atol=0)
+    np.testing.assert_allclose(actual, expected, rtol=4 * float(np.finfo(dtype).eps), atol=0)
     number = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(actual)[number], np.signbit(expected)[number])
 

@@ -46,7 +46,7 @@ def constant(e: Emitter, op: Operation) -> None:
 
 def _dense_text(type: LType, attr: DenseIntOrFPElementsAttr) -> str:
     """xDSL's own dense attribute, as its parser makes it."""
-    numbers = list(attr.get_values())
+    numbers: list = list(attr.get_values())
     if type.kind == "i":
         texts = [constants.element_text(type, int(value)) for value in numbers]
     else:
