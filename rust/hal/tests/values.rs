@@ -161,6 +161,7 @@ fn scalars_and_buffers_compare() {
     assert!(same(Kind::F32, "1", "1.00001") && !same(Kind::F32, "1", "1.1"));
     assert!(same(Kind::Ref, "&4xi8=1", "&4xi8=1") && !same(Kind::Ref, "&4xi8=1", "&4xi8=2"));
     assert!(!same(Kind::Ref, "4xf32=1", "(null)"));
+    assert!(same(Kind::Ref, "2xi32=1 2", "2xsi32=1 2") && !same(Kind::Ref, "2xi32=1 2", "2xsi32=1 3"));
 }
 
 #[test]
@@ -169,7 +170,7 @@ fn npy_arrays_one_after_the_other() {
     std::fs::create_dir_all(&folder).unwrap();
     let path = folder.join("x.npy").to_str().unwrap().to_owned();
     let mut file = Vec::new();
-    for text in ["2x2xf32=1 2 3 4", "3xi1=1 0 1", "i64=-5", "2xui16=1 2", "2xcf64=0000803f00000040"] {
+    for text in ["2x2xf32=1 2 3 4", "3xi1=1 0 1", "si64=-5", "2xui16=1 2", "2xcf64=0000803f00000040"] {
         let parsed = reader("--input").read_all(&[text], &[Kind::Ref]).unwrap().remove(0);
         let Parsed::Value(Value::Ref(view)) = parsed else { panic!("not a view") };
         file.extend(npy::write(tiree_vm::refs::downcast_ref(&view).unwrap()).unwrap());
@@ -181,13 +182,20 @@ fn npy_arrays_one_after_the_other() {
     };
     let all = printed(&["*$"], 5);
     for line in
-        ["2x2xf32=[1 2][3 4]", "3xi1=01 00 01", "i64=-5", "2xui16=1 2", "2xcf64=0000803F00000040 0000803F00000040"]
+        ["2x2xf32=[1 2][3 4]", "3xi1=01 00 01", "si64=-5", "2xui16=1 2", "2xcf64=0000803F00000040 0000803F00000040"]
     {
         assert!(all.contains(&format!("\n{line}\n")), "{line} in {all}");
     }
     let two = printed(&["@$", "+$", "@$"], 3);
     assert_eq!(two.matches("2x2xf32").count(), 2);
     assert!(two.contains("result[1]: hal.buffer_view\n3xi1"));
+    // With a type in front, the array must be of that type; its header is never taken for numbers.
+    assert!(printed(&["2x2xf32=@$"], 1).contains("2x2xf32=[1 2][3 4]"));
+    let other = format!("4xf32=@{path}");
+    assert!(fails(Kind::Ref, &other).1.ends_with("x.npy is a .npy file of 2x2xf32, not of 4xf32"));
+    let archive = folder.join("v.npz");
+    std::fs::write(&archive, b"PK\x03\x04....").unwrap();
+    assert!(fails(Kind::Ref, &format!("@{}", archive.display())).1.contains("this is a .npz archive"));
     std::fs::remove_dir_all(folder).unwrap();
 }
 

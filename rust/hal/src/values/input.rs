@@ -167,11 +167,11 @@ impl InputReader {
         let (count, size) = size.ok_or_else(|| invalid(format!("the shape of {spec} is too large")))?;
         let data = data.unwrap_or_default();
         let buffer = if let Some(path) = data.strip_prefix('@') {
-            self.raw(path, true, spec, size)?
+            self.contents(path, true, (spec, &shape, element), size)?
         } else if let Some(path) =
             data.strip_prefix('+').filter(|rest| !rest.starts_with(|c: char| c.is_ascii_digit() || c == '.'))
         {
-            self.raw(path, false, spec, size)?
+            self.contents(path, false, (spec, &shape, element), size)?
         } else {
             let mut bytes = parse_elements(spec, element, count, data)?;
             let splat = bytes.len() == element.byte_count() && count != 1;
@@ -189,16 +189,32 @@ impl InputReader {
         BufferView::new(Arc::new(buffer), element, encoding::DENSE_ROW_MAJOR, &shape)
     }
 
-    fn raw(&mut self, path: &str, rewind: bool, spec: &str, size: usize) -> Result<Buffer> {
+    /// Raw bytes of a file for a tensor of a given type; a `.npy` file must hold that type.
+    fn contents(
+        &mut self,
+        path: &str,
+        rewind: bool,
+        (spec, shape, element): (&str, &Shape, ElementType),
+        size: usize,
+    ) -> Result<Buffer> {
         let file = self.open(path, rewind)?;
-        let rest = file.bytes.len() - file.position;
-        if rest < size {
-            return Err(Status::out_of_range(format!("{path} has {rest} bytes (left), {spec} needs {size}")));
-        }
-        let start = file.position;
-        file.position += size;
-        let bytes = &self.files[path].bytes[start..start + size];
-        self.copy(bytes)
+        let rest = &file.bytes[file.position..];
+        let (bytes, used) = if npy::is_array(rest) {
+            let (array, used) = npy::read(rest)?;
+            if !array.element.is_compatible(element) || array.shape != *shape {
+                let dims = array.shape.iter().map(|dim| format!("{dim}x")).collect::<String>();
+                return Err(invalid(format!("{path} is a .npy file of {dims}{}, not of {spec}", array.element)));
+            }
+            (array.bytes, used)
+        } else {
+            if rest.len() < size {
+                let have = rest.len();
+                return Err(Status::out_of_range(format!("{path} has {have} bytes (left), {spec} needs {size}")));
+            }
+            (rest[..size].to_vec(), size)
+        };
+        file.position += used;
+        self.copy(&bytes)
     }
 }
 

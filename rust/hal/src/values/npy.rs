@@ -21,12 +21,20 @@ fn bad(message: impl Into<String>) -> Status {
     Status::invalid_argument(message)
 }
 
+/// Whether an array begins at `bytes[0]`.
+pub fn is_array(bytes: &[u8]) -> bool {
+    bytes.starts_with(MAGIC)
+}
+
 /// Reads the array that begins at `bytes[0]`; returns it and its length in the file.
 ///
 /// # Errors
 /// INVALID_ARGUMENT for a damaged header or cut contents; UNIMPLEMENTED for dtypes that have no element type.
 pub fn read(bytes: &[u8]) -> Result<(Array, usize)> {
-    if !bytes.starts_with(MAGIC) || bytes.len() < 10 {
+    if bytes.starts_with(b"PK\x03\x04") {
+        return Err(bad("this is a .npz archive; unpack it and pass one of its .npy files"));
+    }
+    if !is_array(bytes) || bytes.len() < 10 {
         return Err(bad("not a .npy array (magic is missing)"));
     }
     let (header_start, header_length) = match bytes[6] {
@@ -90,10 +98,10 @@ fn element_of(descr: &str) -> Result<(ElementType, bool)> {
     };
     let element = match code {
         "b1" | "?" => ElementType::BOOL_8,
-        "i1" => ElementType::INT_8,
-        "i2" => ElementType::INT_16,
-        "i4" => ElementType::INT_32,
-        "i8" => ElementType::INT_64,
+        "i1" => ElementType::SINT_8,
+        "i2" => ElementType::SINT_16,
+        "i4" => ElementType::SINT_32,
+        "i8" => ElementType::SINT_64,
         "u1" => ElementType::UINT_8,
         "u2" => ElementType::UINT_16,
         "u4" => ElementType::UINT_32,
