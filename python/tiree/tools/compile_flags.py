@@ -208,9 +208,16 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
 
 
 def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
-    """The given flags that can change the artifact, sorted, for the module's attributes."""
+    """The given flags that change the artifact from what the defaults make, sorted, for the module's attributes.
+
+    Written without the leading `--iree-`, which every one of them has.
+    """
+    defaults = {flag.name: flag.default for flag in FLAGS} | {"iree-hal-target-backends": ["llvm-cpu"]}
     flags = [
-        f"--{name}={value}" for name, values in parsed.given.items() if name not in _NOT_RECORDED for value in values
+        f"{name.removeprefix('iree-')}={value}"
+        for name, values in parsed.given.items()
+        if name not in _NOT_RECORDED and parsed[name] != defaults[name]
+        for value in values
     ]
     return tuple(sorted(flags))
 
