@@ -6,9 +6,9 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::cconv::Kind;
+use crate::cconv::{Item, Kind};
 use crate::context::{Context, Instance, NativeInstance};
-use crate::interp::{Exit, Machine};
+use crate::interp::{Exit, Machine, Pooled};
 use crate::module::{CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::value::Value;
@@ -23,7 +23,7 @@ pub enum Step {
 
 enum Stage {
     Native { args: Vec<Value>, resume: Option<Box<dyn Any + Send>> },
-    Bytecode(Box<Machine>),
+    Bytecode(Pooled),
     Finished,
 }
 
@@ -42,7 +42,7 @@ impl Invocation {
         let args = check_args(&instance, ordinal, args)?;
         let stage = match &*instance {
             Instance::Native(_) => Stage::Native { args, resume: None },
-            Instance::Bytecode(_) => Stage::Bytecode(Box::new(Machine::start(instance.clone(), ordinal, args)?)),
+            Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args)?),
         };
         Ok(Invocation { stage, instance, ordinal, _context: None })
     }
@@ -153,39 +153,33 @@ pub(crate) fn check_results(kinds: &[Kind], results: &[Value]) -> Result<()> {
 }
 
 /// Checks number and kinds of arguments; numbers are converted where no value changes.
-fn check_args(instance: &Instance, ordinal: usize, args: Vec<Value>) -> Result<Vec<Value>> {
-    let cconv = instance.cconv(ordinal);
-    let kinds = cconv
-        .scalar_args()
-        .ok_or_else(|| Status::unimplemented("functions with variadic arguments can only be called by modules"))?;
-    if kinds.len() != args.len() {
+fn check_args(instance: &Instance, ordinal: usize, mut args: Vec<Value>) -> Result<Vec<Value>> {
+    let items = &instance.cconv(ordinal).args;
+    if items.len() != args.len() {
         return Err(Status::invalid_argument(format!(
             "input list and function mismatch; expected {} arguments but passed {}",
-            kinds.len(),
+            items.len(),
             args.len()
         )));
     }
-    args.into_iter()
-        .zip(kinds)
-        .enumerate()
-        .map(|(index, (value, kind))| {
-            convert(&value, kind).ok_or_else(|| {
+    for (index, (value, item)) in args.iter_mut().zip(items).enumerate() {
+        let Item::Scalar(kind) = item else {
+            return Err(Status::unimplemented("functions with variadic arguments can only be called by modules"));
+        };
+        if value.kind() != *kind {
+            *value = convert(value, *kind).ok_or_else(|| {
                 Status::invalid_argument(format!("argument {} is {value:?}, the function needs {kind}", index + 1))
-            })
-        })
-        .collect()
+            })?;
+        }
+    }
+    Ok(args)
 }
 
 fn convert(value: &Value, kind: Kind) -> Option<Value> {
     Some(match (kind, value) {
-        (Kind::I32, Value::I32(v)) => Value::I32(*v),
         (Kind::I32, Value::I64(v)) => Value::I32(i32::try_from(*v).ok()?),
         (Kind::I64, Value::I32(v)) => Value::I64((*v).into()),
-        (Kind::I64, Value::I64(v)) => Value::I64(*v),
-        (Kind::F32, Value::F32(v)) => Value::F32(*v),
         (Kind::F64, Value::F32(v)) => Value::F64((*v).into()),
-        (Kind::F64, Value::F64(v)) => Value::F64(*v),
-        (Kind::Ref, Value::Ref(v)) => Value::Ref(v.clone()),
         _ => return None,
     })
 }

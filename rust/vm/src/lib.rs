@@ -1,6 +1,22 @@
 //! The virtual machine of Tiree: it reads `.vmfb` archives, verifies them once and executes their bytecode.
 //!
-//! The VM knows no HAL and no Python; both reach it through [`module::NativeModule`].
+//! The way of a file: [`archive`] finds the FlatBuffer and checks that it is whole, [`bytecode`] verifies every function
+//! and translates it when it is first called, [`context`] links modules and holds their state, [`invocation`] runs a call
+//! and can be resumed while it waits. [`isa`] is the instruction table, [`disasm`] prints modules, [`module`] is how
+//! modules written in Rust join. The VM knows no HAL and no Python; both reach it through [`NativeModule`].
+//!
+//! ```
+//! use tiree_vm::{AnyModule, BytecodeModule, Context, Value};
+//!
+//! # fn main() -> tiree_vm::Result<()> {
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/flow.vmfb");
+//! let module = BytecodeModule::open(path)?;
+//! let context = Context::new([AnyModule::from(module)])?;
+//! let results = context.function("flow", "recurse")?.invoke(vec![Value::I32(100)])?;
+//! assert!(matches!(results[..], [Value::I64(5050)]));
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod archive;
 pub mod buffer;

@@ -346,3 +346,14 @@ fn contexts_serve_threads_at_once() {
         }
     });
 }
+
+#[test]
+fn everything_can_go_to_another_thread() {
+    fn check<T: Send>() {}
+    fn share<T: Send + Sync>() {}
+    share::<Context>();
+    share::<tiree_vm::Function>();
+    share::<BytecodeModule>();
+    share::<VmBuffer>();
+    check::<tiree_vm::Invocation>();
+}

@@ -9,6 +9,8 @@ mod ops;
 mod run;
 
 use std::any::Any;
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -65,6 +67,7 @@ impl Frame {
 }
 
 /// The stack of one invocation.
+#[derive(Default)]
 pub(crate) struct Machine {
     frames: Vec<Frame>,
     cells: Vec<u32>,
@@ -76,33 +79,87 @@ pub(crate) struct Machine {
     resume: Option<Box<dyn Any + Send>>,
     /// The native call at the current instruction has been made and waits.
     suspended: bool,
-    _root: Arc<Instance>,
+    /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
+    root: Option<Arc<Instance>>,
 }
 
-// SAFETY: the pointers in frames lead into instances, which are Sync and kept alive by `_root`.
+// SAFETY: the pointers in frames lead into instances, which are Sync and kept alive by `root`.
 unsafe impl Send for Machine {}
+
+thread_local! {
+    /// Machines between two calls, so that a call need not allocate its stack.
+    // The boxes go in and out as they are.
+    #[allow(clippy::vec_box)]
+    static POOL: RefCell<Vec<Box<Machine>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Machines that a thread keeps.
+const POOL_SIZE: usize = 4;
+/// Cells that a kept machine may hold.
+const POOL_CELLS: usize = 1 << 14;
+
+/// A machine that returns to the pool of the thread that drops it.
+pub(crate) struct Pooled(Option<Box<Machine>>);
+
+impl Deref for Pooled {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        // It is `Some` until dropped.
+        self.0.as_ref().unwrap_or_else(|| unreachable!())
+    }
+}
+
+impl DerefMut for Pooled {
+    fn deref_mut(&mut self) -> &mut Machine {
+        self.0.as_mut().unwrap_or_else(|| unreachable!())
+    }
+}
+
+impl Drop for Pooled {
+    fn drop(&mut self) {
+        let Some(mut machine) = self.0.take() else { return };
+        // Releasing references can run any code, also other calls, so this comes before the pool is borrowed.
+        machine.clear();
+        machine.root = None;
+        if machine.cells.capacity() <= POOL_CELLS {
+            // A thread that is ending has no pool; then the machine is dropped.
+            let _ = POOL.try_with(|pool| {
+                if let Ok(mut pool) = pool.try_borrow_mut()
+                    && pool.len() < POOL_SIZE
+                {
+                    pool.push(machine);
+                }
+            });
+        }
+    }
+}
 
 impl Machine {
     /// A machine about to execute function `ordinal`; `args` fit its calling convention.
-    pub fn start(root: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Machine> {
+    pub fn start(root: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Pooled> {
         let Instance::Bytecode(instance) = &*root else {
             return Err(Status::internal("not a bytecode module"));
         };
         let instance = NonNull::from(instance);
-        let mut machine = Machine {
-            frames: Vec::with_capacity(8),
-            cells: Vec::with_capacity(256),
-            refs: Vec::with_capacity(64),
-            args: Vec::new(),
-            results: Vec::new(),
-            spans: Vec::new(),
-            resume: None,
-            suspended: false,
-            _root: root,
-        };
+        let pooled = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop()).ok().flatten();
+        let mut machine = Pooled(Some(pooled.unwrap_or_default()));
+        machine.root = Some(root);
         machine.push(instance, ordinal)?;
         machine.write_args(args);
         Ok(machine)
+    }
+
+    /// Drops all frames and values.
+    fn clear(&mut self) {
+        while !self.frames.is_empty() {
+            self.pop();
+        }
+        self.args.clear();
+        self.results.clear();
+        self.spans.clear();
+        self.resume = None;
+        self.suspended = false;
     }
 
     pub fn take_results(&mut self) -> Vec<Value> {
@@ -223,12 +280,7 @@ impl Machine {
             let name = module.function_name(ordinal).unwrap_or("-");
             text += &format!("\n[{depth:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
         }
-        while !self.frames.is_empty() {
-            self.pop();
-        }
-        self.args.clear();
-        self.results.clear();
-        self.resume = None;
+        self.clear();
         status.annotate(text)
     }
 }
