@@ -2,7 +2,7 @@
 //!
 //! Recording checks what can be checked then, and every message names the command by its place and kind. Bindings are
 //! direct (a buffer) or indirect (a slot of the table that execution brings). `finalize` freezes the list into a
-//! [`Program`]: commands, cut into regions at the execution barriers; what is in a region may run concurrently.
+//! `Program`: commands, cut into regions at the execution barriers; what is in a region may run concurrently.
 
 use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::executable::Executable;

@@ -9,7 +9,7 @@
 //! | memory | [`allocator`], [`buffer`], [`buffer_view`], [`memory`] |
 //! | ordering | [`semaphore`], [`fence`], [`queue`] |
 //! | work | [`command_buffer`], [`executable`] |
-//! | files and parameters | [`file`], [`parameters`] |
+//! | files and parameters | [`mod@file`], [`parameters`] |
 //! | native modules for the VM | [`module`] (`hal`), [`parameters`] (`io_parameters`), [`check`] |
 //! | values of the tools | [`values`] |
 //! | the API for Rust programs | [`runtime`] |

@@ -2,7 +2,7 @@
 //!
 //! An operation whose waits are not reached registers a callback and occupies no thread. One that is ready and expected
 //! to be short runs at once on the thread that made it ready. A longer one is queued for the workers, and whoever blocks
-//! on its signal meanwhile may take it over ([`Helper`]): the thread that submits and waits takes part in the work.
+//! on its signal meanwhile may take it over (`Helper`): the thread that submits and waits takes part in the work.
 
 use crate::device::Driver;
 use crate::execute::{Threads, task_status};
