@@ -213,6 +213,8 @@ def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     Written without the leading `--iree-`, which every one of them has.
     """
     defaults = {flag.name: flag.default for flag in FLAGS} | {"iree-hal-target-backends": ["llvm-cpu"]}
+    if parsed["iree-llvmcpu-target-cpu"] in (defaults["iree-llvmcpu-target-cpu"], "host"):
+        defaults["iree-llvmcpu-target-cpu-features"] = "host"  # What that CPU has anyway.
     flags = [
         f"{name.removeprefix('iree-')}={value}"
         for name, values in parsed.given.items()
