@@ -18,6 +18,9 @@ from tiree.support.errors import CompileError, Diagnostic
 PAGE = 0x1000
 """Segment alignment: page-relative addressing of ARM counts on it."""
 
+_TABLE = "_GLOBAL_OFFSET_TABLE_"
+"""What 32-bit x86 code addresses data relative to; here the start of the image (address 0)."""
+
 _DROPPED = (".note", ".comment", ".eh_frame", ".llvm", ".ARM.exidx", ".ARM.extab", ".riscv", ".gnu")
 
 
@@ -43,7 +46,7 @@ class Image:
 
     def address(self, object: ObjectFile, symbol: Symbol) -> int:
         """Where a symbol is, once sections are placed."""
-        if symbol.section == elf.SHN_UNDEF and symbol.name:
+        if symbol.section == elf.SHN_UNDEF and symbol.name in self.globals:
             object, symbol = self.globals[symbol.name]
         if symbol.section in (elf.SHN_UNDEF, elf.SHN_ABS):
             return symbol.value
@@ -75,8 +78,8 @@ def link(objects: Sequence[bytes], export: str, name: str = "executable", symbol
 def _open_image(objects: list[ObjectFile], name: str) -> Image:
     first = objects[0]
     machine = MACHINES.get(first.machine)
-    if machine is None or first.layout.bits != 64:
-        raise CompileError(f"executable '{name}': no linker for {first.layout.bits}-bit ELF machine {first.machine}")
+    if machine is None:
+        raise CompileError(f"executable '{name}': no linker for ELF machine {first.machine}")
     globals: dict[str, tuple[ObjectFile, Symbol]] = {}
     for object in objects:
         for symbol in object.symbols:
@@ -112,7 +115,7 @@ def _check_undefined(image: Image) -> None:
     for object in image.objects:
         used = {r.symbol for s in object.sections for r in s.relocations if s.is_loaded}
         for symbol in (object.symbols[i] for i in used if i):
-            if symbol.section == elf.SHN_UNDEF and symbol.name not in image.globals:
+            if symbol.section == elf.SHN_UNDEF and symbol.name not in image.globals and symbol.name != _TABLE:
                 missing.add(symbol.name)
     if missing:
         raise CompileError(
@@ -136,7 +139,7 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
 
     word = layout.word_bytes
     count = sum(r.type == image.machine.absolute for section in image.placed for r in section.relocations)
-    reserve("relocations", count * 3 * word, word)
+    reserve("relocations", count * _relocation_bytes(layout), word)
     reserve("dynamic", 9 * 2 * word, word)
     reserve("symbols", 2 * layout.symbol_bytes, word)
     reserve("hash", 20, 4)
@@ -155,10 +158,15 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
     return at
 
 
+def _relocation_bytes(layout: elf.ElfClass) -> int:
+    """Of an entry at load time: 64-bit targets say the address (RELA), 32-bit ones store it in place (REL)."""
+    return 24 if layout.bits == 64 else 8
+
+
 def _addend(image: Image, place: int, relocation: Relocation) -> int:
     if relocation.addend is not None:
         return relocation.addend
-    return int.from_bytes(image.data[place : place + 4], "little", signed=True)
+    return image.machine.stored_addend(image.data, place, relocation.type)
 
 
 def _relocate(image: Image, section: Section, late: bool) -> None:
@@ -172,7 +180,8 @@ def _relocate(image: Image, section: Section, late: bool) -> None:
             )
         address = section.address + relocation.offset
         symbol = image.address(section.object, section.object.symbols[relocation.symbol])
-        place = Place(image.data, address, symbol + _addend(image, address, relocation), relocation, image.pcrel)
+        target = symbol + _addend(image, address, relocation)
+        place = Place(image.data, address, target, symbol, relocation, image.pcrel)
         if patch(place):
             image.relative.append((address, place.target))
 
@@ -184,10 +193,11 @@ def _write_tables(image: Image, exported: tuple[ObjectFile, Symbol], at: dict[st
     def put(offset: int, data: bytes) -> None:
         image.data[offset : offset + len(data)] = data
 
+    wide = layout.bits == 64
     relocations = b"".join(
         number.to_bytes(word, "little")
         for address, target in sorted(image.relative)
-        for number in (address, image.machine.relative, target)
+        for number in (address, image.machine.relative, target)[: 3 if wide else 2]
     )
     assert len(relocations) == at["relocations_size"]
     put(at["relocations"], relocations)
@@ -197,9 +207,9 @@ def _write_tables(image: Image, exported: tuple[ObjectFile, Symbol], at: dict[st
         (elf.DT_SYMTAB, at["symbols"]),
         (elf.DT_STRSZ, at["strings_size"]),
         (elf.DT_SYMENT, layout.symbol_bytes),
-        (elf.DT_RELA, at["relocations"]),
-        (elf.DT_RELASZ, at["relocations_size"]),
-        (elf.DT_RELAENT, 3 * word),
+        (elf.DT_RELA if wide else elf.DT_REL, at["relocations"]),
+        (elf.DT_RELASZ if wide else elf.DT_RELSZ, at["relocations_size"]),
+        (elf.DT_RELAENT if wide else elf.DT_RELENT, _relocation_bytes(layout)),
         (elf.DT_NULL, 0),
     ]
     put(at["dynamic"], b"".join(layout.dynamic(tag, value) for tag, value in entries))

@@ -25,6 +25,7 @@ class Place:
     image: bytearray
     address: int
     target: int
+    symbol: int
     relocation: Relocation
     pcrel_targets: dict[int, tuple[int, int]]
     """RISC-V: address of an `auipc` -> (target, its own address)."""
@@ -196,6 +197,56 @@ def _rv_rvc_jump(place: Place) -> bool:
     return False
 
 
+# --- 32-bit x86 and ARM -------------------------------------------------------------------------------------------
+
+
+def _from_image_start(place: Place) -> bool:
+    """An offset from the global offset table, which stands for the start of the image: there is no table."""
+    place.image[place.address : place.address + 4] = place.target.to_bytes(4, "little")
+    return False
+
+
+def _to_image_start(place: Place) -> bool:
+    """The distance to the start of the image; the symbol is the table that is not there."""
+    value = (place.target - place.symbol) - place.address
+    place.image[place.address : place.address + 4] = value.to_bytes(4, "little", signed=True)
+    return False
+
+
+def _arm_branch(place: Place) -> bool:
+    value = _check(place.distance, 26, "a branch") >> 2
+    _set_word(place, (_word(place) & 0xFF000000) | (value & 0xFFFFFF))
+    return False
+
+
+def _arm_move(shift: int) -> Patch:
+    """The low or high half of a distance, in a movw or movt."""
+
+    def patch(place: Place) -> bool:
+        value = (place.distance >> shift) & 0xFFFF
+        _set_word(place, (_word(place) & 0xFFF0F000) | ((value >> 12) << 16) | (value & 0xFFF))
+        return False
+
+    return patch
+
+
+def _stored_word(image: bytearray, place: int, type: int) -> int:
+    """The addend of a REL relocation: the word in place."""
+    del type
+    return int.from_bytes(image[place : place + 4], "little", signed=True)
+
+
+def _arm_stored(image: bytearray, place: int, type: int) -> int:
+    """As above; of a branch or a move, what its field holds."""
+    word = int.from_bytes(image[place : place + 4], "little")
+    if type in (28, 29):
+        return (((word & 0xFFFFFF) ^ 0x800000) - 0x800000) << 2
+    if type in (45, 46):
+        half = (word >> 4 & 0xF000) | (word & 0xFFF)
+        return (half ^ 0x8000) - 0x8000
+    return _stored_word(image, place, type)
+
+
 @dataclass(frozen=True)
 class Machine:
     """An architecture: its patches by relocation type; the types of a stored address, in an object and at load time."""
@@ -203,11 +254,24 @@ class Machine:
     patches: dict[int, Patch]
     absolute: int
     relative: int
+    stored_addend: Callable[[bytearray, int, int], int] = _stored_word
     late: frozenset[int] = frozenset()
     """Types that are applied after all others, because they refer to one of them."""
 
 
 MACHINES: dict[int, Machine] = {
+    elf.EM_386: Machine(
+        {1: _absolute(4), 2: _relative(4), 4: _relative(4), 9: _from_image_start, 10: _to_image_start},
+        absolute=1,
+        relative=8,
+    ),
+    elf.EM_ARM: Machine(
+        {2: _absolute(4), 3: _relative(4), 28: _arm_branch, 29: _arm_branch, 40: _ignored}
+        | {45: _arm_move(0), 46: _arm_move(16)},
+        absolute=2,
+        relative=23,
+        stored_addend=_arm_stored,
+    ),
     elf.EM_X86_64: Machine(
         {1: _absolute(8), 2: _relative(4), 4: _relative(4), 24: _relative(8)}, absolute=1, relative=8
     ),

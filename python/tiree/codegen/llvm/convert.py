@@ -71,10 +71,14 @@ def _f16_to_f32(e: Emitter, type: LType, value: str) -> str:
     wide = e.pure(f"zext {type.text} {value} to {i32.text}")
     magnitude = e.pure(f"and {i32.text} {wide}, {e.number(i32, 0x7FFF)}")
     shifted = e.pure(f"shl {i32.text} {magnitude}, {e.number(i32, 13)}")
-    as_float = e.pure(f"bitcast {i32.text} {shifted} to {f32.text}")
-    # The exponent bias differs by 112; the product is exact and turns subnormals into normals.
-    scaled = e.pure(f"fmul {f32.text} {as_float}, {e.number(f32, 2.0**112)}")
-    bits = e.pure(f"bitcast {f32.text} {scaled} to {i32.text}")
+    # The exponent bias differs by 112. Subnormals are small integers times 2^-24, which is normal in f32: no operand is
+    # subnormal there, so a unit that flushes them (ARM's NEON) does no harm.
+    normal = e.pure(f"add {i32.text} {shifted}, {e.number(i32, 112 << 23)}")
+    as_float = e.pure(f"sitofp {i32.text} {magnitude} to {f32.text}")
+    scaled = e.pure(f"fmul {f32.text} {as_float}, {e.number(f32, 2.0**-24)}")
+    small = e.pure(f"bitcast {f32.text} {scaled} to {i32.text}")
+    is_small = e.pure(f"icmp ult {i32.text} {magnitude}, {e.number(i32, 0x400)}")
+    bits = e.pure(f"select {mask.text} {is_small}, {i32.text} {small}, {i32.text} {normal}")
     special = e.pure(f"icmp uge {i32.text} {magnitude}, {e.number(i32, 0x7C00)}")
     infinite = e.pure(f"or {i32.text} {shifted}, {e.number(i32, 0x7F800000)}")
     bits = e.pure(f"select {mask.text} {special}, {i32.text} {infinite}, {i32.text} {bits}")
@@ -156,6 +160,8 @@ def convert_float(e: Emitter, source: LType, target: LType, value: str) -> str:
 def int_to_float(e: Emitter, source: LType, target: LType, value: str, signed: bool) -> str:
     """An integer in a float type, rounded once."""
     opcode = "sitofp" if signed else "uitofp"
+    if source.bits == 64 and target.bits == 64 and e.target.arch == "arm":
+        return _halves_to_f64(e, source, target, value, opcode)
     if not target.is_small_float:
         return e.pure(f"{opcode} {source.text} {value} to {target.text}")
     if source.bits <= 24:
@@ -166,6 +172,18 @@ def int_to_float(e: Emitter, source: LType, target: LType, value: str, signed: b
         value = _sticky_integer(e, source, value, signed)
     wide = e.pure(f"{opcode} {source.text} {value} to {f64.text}")
     return convert_float(e, f64, target, wide)
+
+
+def _halves_to_f64(e: Emitter, source: LType, target: LType, value: str, opcode: str) -> str:
+    """A 64-bit integer by its 32-bit halves, both exact, their sum rounded once: ARM has no wider conversion."""
+    i32 = source.with_elem("i", 32)
+    shifted = e.pure(f"lshr {source.text} {value}, {e.number(source, 32)}")
+    high = e.pure(f"trunc {source.text} {shifted} to {i32.text}")
+    low = e.pure(f"trunc {source.text} {value} to {i32.text}")
+    high_float = e.pure(f"{opcode} {i32.text} {high} to {target.text}")
+    low_float = e.pure(f"uitofp {i32.text} {low} to {target.text}")
+    scaled = e.pure(f"fmul {target.text} {high_float}, {e.number(target, 2.0**32)}")
+    return e.pure(f"fadd {target.text} {scaled}, {low_float}")
 
 
 def _sticky_integer(e: Emitter, source: LType, value: str, signed: bool) -> str:

@@ -179,8 +179,12 @@ class Value:
             opcode = "fptrunc" if self.type.bits > type.bits else "fpext"
         elif self.type.kind == "i" and type.kind == "i":
             opcode = "trunc" if self.type.bits > type.bits else "zext" if self.type.bits == 1 else "sext"
+        elif self.type.kind == "i":
+            from tiree.codegen.llvm.convert import int_to_float
+
+            return Value(self.e, type, int_to_float(self.e, self.type, type, self.text, signed=True))
         else:
-            opcode = "sitofp" if self.type.kind == "i" else "fptosi"
+            opcode = "fptosi"
         return self.make(f"{opcode} {self.type.text} {self.text} to {type.text}", type)
 
     def any(self) -> Value:

@@ -47,6 +47,7 @@ _NUMBERS = {
     "pi_tail": -1.3909067675399456e-08,
     "splitter": 134217729.0,
     "down11": 2.0**-11,
+    "two32": 2.0**32,
 }
 """pi/2, what its rounding left, its upper 26 bits and the rest; constants that split a double."""
 
@@ -99,8 +100,16 @@ define internal {{ double, i64 }} @tiree.reduce_large(double %x) noinline nounwi
   %top64 = trunc i128 %topbits to i64
   %highbits = lshr i64 %top64, 11
   %lowbits = and i64 %top64, 2047
-  %h = sitofp i64 %highbits to double
-  %l0 = sitofp i64 %lowbits to double
+  ; In halves of 32 bits, which every target converts without a library.
+  %h1 = lshr i64 %highbits, 32
+  %h2 = trunc i64 %h1 to i32
+  %h3 = sitofp i32 %h2 to double
+  %h4 = trunc i64 %highbits to i32
+  %h5 = uitofp i32 %h4 to double
+  %h6 = fmul double %h3, {two32}
+  %h = fadd double %h6, %h5
+  %low32 = trunc i64 %lowbits to i32
+  %l0 = sitofp i32 %low32 to double
   %l = fmul double %l0, {down11}
   %zeros64 = trunc i128 %zeros to i64
   ; h + l has weight 2^-126 * 2^75 / 2^zeros.
