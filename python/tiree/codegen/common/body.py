@@ -14,7 +14,18 @@ from xdsl.dialects import math, vector
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tiree.codegen.common.builder import CONDITIONAL, DYNAMIC_LOOP, I32, I64, INDEX, NO_FASTMATH, element_of, lanes_of
+from tiree.codegen.common.builder import (
+    BF16,
+    CONDITIONAL,
+    DYNAMIC_LOOP,
+    F32,
+    I32,
+    I64,
+    INDEX,
+    NO_FASTMATH,
+    element_of,
+    lanes_of,
+)
 from tiree.codegen.common.combine import fused_products
 from tiree.codegen.common.linear import UNBOUNDED, Lin
 
@@ -34,6 +45,10 @@ class IndexValue:
 
 
 Value = SSAValue | IndexValue
+
+EXACT = frozenset(["arith.bitcast", "arith.truncf"])
+"""Ops that see bf16 values as they are stored. All other arithmetic on bf16 is done, and kept between ops, in f32:
+values are rounded where they are stored and where the program says `truncf`."""
 
 TRAPPING = frozenset(
     [
@@ -94,10 +109,16 @@ class BodyEvaluator:
             self.copy_region_op(op)
             return
         values = [self.ev.ssa(self.get(v)) for v in op.operands]
+        wide = op.name not in EXACT and any(v.type == BF16 for v in op.operands)
+        if wide:
+            values = [self.b.widen(v) for v in values]
+        elif op.name in EXACT:
+            values = [self.b.narrow(v, old.type) for v, old in zip(values, op.operands, strict=True)]
         lanes = max([lanes_of(v) for v in values], default=0)
         if lanes:
             values = [self.b.broadcast(v, lanes) for v in values]
-        types = [self.b.vector_type(r.type, lanes) if lanes else r.type for r in op.results]
+        elements = [F32 if wide and r.type == BF16 else r.type for r in op.results]
+        types = [self.b.vector_type(e, lanes) if lanes else e for e in elements]
         if len(types) != 1:
             copied = type(op).create(operands=values, result_types=types, properties=op.properties)
             for old, new in zip(op.results, self.b.append(copied), strict=True):
@@ -121,7 +142,7 @@ class BodyEvaluator:
         for nested in op.walk():
             for operand in nested.operands:
                 if operand not in inner and operand not in mapping:
-                    mapping[operand] = self.ev.ssa(self.get(operand))
+                    mapping[operand] = self.b.narrow(self.ev.ssa(self.get(operand)), operand.type)
         for nested in op.walk():
             if nested.name in ("tensor.extract", "linalg.index"):
                 raise self.ev.fail(nested, f"{nested.name} inside {op.name} of a structured op's body is not supported")
@@ -215,6 +236,14 @@ def _cast(body: BodyEvaluator, op: Operation) -> Value | None:
             low, high = max(low, 0), high
         return body.wrap(_emit_cast(body, op, value), low, high)
     return None
+
+
+def _extend(body: BodyEvaluator, op: Operation) -> Value | None:
+    """extf of bf16: what arithmetic has left in f32 already is the result."""
+    if op.operands[0].type != BF16:
+        return None
+    value = body.b.widen(body.ev.ssa(body.get(op.operands[0])))
+    return value if op.results[0].type == F32 else body.b.cast(type(op), value, op.results[0].type)
 
 
 def _emit_cast(body: BodyEvaluator, op: Operation, value: SSAValue) -> SSAValue:
@@ -351,7 +380,7 @@ def _addf(body: BodyEvaluator, op: Operation) -> Value | None:
         if product in body.fused:
             assert isinstance(product, Operation)
             terms = [*product.operands, op.operands[1 - position]]
-            a, b, c = body.b.match(*[body.ev.ssa(body.get(v)) for v in terms])
+            a, b, c = body.b.match(*[body.b.widen(body.ev.ssa(body.get(v))) for v in terms])
             if lanes_of(c):
                 return body.b.emit(vector.FMAOp, [a, b, c], c.type)
             return body.b.emit(math.FmaOp, [a, b, c], c.type, NO_FASTMATH)  # pyright: ignore[reportArgumentType]
@@ -380,4 +409,5 @@ _HANDLERS: dict[str, Callable[[BodyEvaluator, Any], Value | None]] = {
     "arith.cmpi": _compare,
     "arith.select": _select,
     "arith.addf": _addf,
+    "arith.extf": _extend,
 }

@@ -15,6 +15,8 @@ from xdsl.dialects import arith as xarith
 from xdsl.dialects import memref, scf, vector
 from xdsl.dialects.builtin import (
     AnyFloat,
+    BFloat16Type,
+    Float32Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -28,10 +30,12 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from tiree.codegen.common.linear import LANE, SCALAR, VECTOR, Lin, Sym
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.arith_ext import CmpIOp, SelectOp
-from tiree.dialects.dense import DenseAttr, encode_scalar
+from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
 from tiree.dialects.vector_ext import GatherOp, ScatterOp
 
 INDEX = IndexType()
+BF16 = BFloat16Type()
+F32 = Float32Type()
 I8 = IntegerType(8)
 I32 = IntegerType(32)
 I64 = IntegerType(64)
@@ -240,6 +244,8 @@ class KernelBuilder:
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
         if a is b:
             return a
+        if element_of(a) != element_of(b):
+            a, b = self.widen(a), self.widen(b)
         if lanes_of(condition):
             condition, a, b = self.match(condition, a, b)
         else:
@@ -251,6 +257,22 @@ class KernelBuilder:
         if a is None or b is None:
             return b if a is None else a
         return self.binary(xarith.AndIOp, a, b)
+
+    def widen(self, value: SSAValue) -> SSAValue:
+        """A bf16 value as f32; any other value as it is."""
+        if element_of(value) != BF16:
+            return value
+        owner = value.owner
+        if isinstance(owner, ConstantOp) and isinstance(owner.value, FloatAttr):
+            raw = encode_scalar(BF16, owner.value.value.data)
+            return self.constant(decode_scalar(BF16, raw), F32)
+        return self.cast(xarith.ExtFOp, value, F32)
+
+    def narrow(self, value: SSAValue, element: Attribute) -> SSAValue:
+        """The inverse of `widen`, where the program's type is bf16."""
+        if element == BF16 and element_of(value) == F32:
+            return self.cast(xarith.TruncFOp, value, BF16)
+        return value
 
     def cast(self, op_class: type[Operation], value: SSAValue, element: Attribute) -> SSAValue:
         lanes = lanes_of(value)

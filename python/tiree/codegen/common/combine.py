@@ -183,4 +183,4 @@ def fused_products(generic: GenericNode) -> dict[Operation, None]:
 
 
 def _wide(type: Attribute) -> bool:
-    return type.name in ("f32", "f64")
+    return type.name in ("bf16", "f32", "f64")

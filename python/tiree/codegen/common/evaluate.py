@@ -149,7 +149,7 @@ class Evaluator:
             return self.b.cast(xarith.ExtUIOp, ssa, I8)
         if isinstance(element, IndexType):
             return self.b.cast(xarith.IndexCastOp, ssa, I64)
-        return ssa
+        return self.b.narrow(ssa, element)
 
     def store(self, buffer: Buffer, address: Lin, value: Value, element: Attribute, mask: SSAValue | None) -> None:
         """One element or vector; lanes may be any distance apart."""

@@ -44,19 +44,20 @@ def reduce_points(ev: Evaluator, generic: GenericNode, points: Sequence[Point]) 
         split = reassociation(generic)
         if split is not None:
             return _InnerReduction(ev, generic, points, split).run()
-    rows = [[ev.b.broadcast(ev.ssa(v), ev.width) for v in row] for row in initial_values(ev, generic, points)]
+    rows = [[ev.b.broadcast(v, ev.width) for v in row] for row in initial_rows(ev, generic, points)]
     reducer = _Loops(ev, generic)
     rows = reducer.nest(points, rows)
     return [[_wrap(ev, v) for v in row] for row in rows]
 
 
-def initial_values(ev: Evaluator, generic: GenericNode, points: Sequence[Point]) -> list[list[Value]]:
+def initial_rows(ev: Evaluator, generic: GenericNode, points: Sequence[Point]) -> Rows:
+    """The accumulators before the first element; those of bf16 are f32."""
     columns = []
     for number in range(generic.num_results):
         map = generic.output_map(number)
         at = [Point(ev.apply(map, p.idx), p.mask) for p in points]
         columns.append(ev.values(generic.operands[generic.num_inputs + number], at))
-    return [[column[n] for column in columns] for n in range(len(points))]
+    return [[ev.b.widen(ev.ssa(column[n])) for column in columns] for n in range(len(points))]
 
 
 def _wrap(ev: Evaluator, value: SSAValue) -> Value:
@@ -155,7 +156,7 @@ class _InnerReduction(_Loops):
 
     def run(self) -> list[list[Value]]:
         ev = self.ev
-        inits = [[ev.ssa(v) for v in row] for row in initial_values(ev, self.generic, self.points)]
+        inits = initial_rows(ev, self.generic, self.points)
         if self.size == 0 or any(n == 0 for _, n in self.others):
             return [[_wrap(ev, v) for v in row] for row in inits]
         saved = ev.width, ev.lane
@@ -267,7 +268,9 @@ class _InnerReduction(_Loops):
 
 
 def _like(ev: Evaluator, value: SSAValue, old: SSAValue) -> SSAValue:
-    """A new accumulator in the type of the old one (a body may ignore lanes)."""
+    """A new accumulator in the type of the old one (a body may ignore lanes, or round to bf16)."""
+    if element_of(value) != element_of(old):
+        value = ev.b.widen(value)
     return ev.b.broadcast(value, lanes_of(old))
 
 

@@ -148,7 +148,9 @@ class Nest:
 
         def remainder(done: int, rest: int) -> None:
             full, tail = divmod(rest, width)
-            if tail and self.masked_tail and width > 1:
+            # A power of two is one narrower vector, and one lane a scalar: no mask (LLVM 22 writes too many bytes for a
+            # truncating store under a constant mask of one lane).
+            if tail & (tail - 1) and self.masked_tail and width > 1:
                 self.vectors(chosen, Lin(done), full + 1, width, tail)
                 return
             if full:

@@ -67,7 +67,10 @@ class StageView:
         found = [8]
         for generic in self.generics:
             for op in generic.body.ops:
-                found += [bits_of(r.type) for r in op.results if r.type.name != "index"]
+                # Arithmetic on bf16 is done in f32.
+                found += [
+                    32 if r.type.name == "bf16" else bits_of(r.type) for r in op.results if r.type.name != "index"
+                ]
         for access in [*self.loads, *self.stores]:
             found.append(bits_of(storage_element(access.node.element)))
         return max(found)

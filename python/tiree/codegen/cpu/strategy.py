@@ -4,9 +4,9 @@
 `lower` emits the body into a fresh `KernelBuilder` and returns a `Kernel`. A strategy keeps no state: the name recorded
 by the configuration pass is enough to match and lower again.
 
-A hand-written inner kernel reuses the rest: `Evaluator.buffer` gives the memory of a load, `Evaluator.provide` hands the
-accumulators over as the value of the contraction's node at a point, and `write_outputs` (emit.py) then computes and stores
-whatever follows it in the dispatch. `Nest` (nest.py) makes loops, remainders and the split over workgroups.
+A hand-written inner kernel reuses the rest: `Evaluator.buffer` gives the memory of a load, `Evaluator.provide` hands
+the accumulators over as the value of the contraction's node at a point, and `write_outputs` (emit.py) then computes and
+stores whatever follows it in the dispatch. `Nest` (nest.py) makes loops, remainders and the split over workgroups.
 """
 
 from __future__ import annotations
