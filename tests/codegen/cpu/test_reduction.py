@@ -155,3 +155,32 @@ def test_windows(sizes: tuple[int, int, int, int, int, int], channels_last: bool
     last = x if channels_last else x.transpose(0, 2, 3, 1)
     wanted = np.lib.stride_tricks.sliding_window_view(last, (k, k), axis=(1, 2))[:, ::s, ::s].max((-1, -2))
     check(d, [x], [wanted if channels_last else wanted.transpose(0, 3, 1, 2)], strategy="window")
+
+
+# `%o0`, `%o1` are what has been seen so far, as in JAX's reducer: a NaN seen first stays.
+FIRST_NAN = """%ix = linalg.index 1 : index
+%i = arith.index_cast %ix : index to i32
+%gt = arith.cmpf ogt, %o0, %a0 : f32
+%ne = arith.cmpf une, %o0, %o0 : f32
+%c1 = arith.ori %gt, %ne : i1
+%eq = arith.cmpf oeq, %o0, %a0 : f32
+%lt = arith.cmpi slt, %o1, %i : i32
+%tie = arith.andi %eq, %lt : i1
+%c2 = arith.ori %c1, %tie : i1
+%y0 = arith.select %c1, %o0, %a0 : f32
+%y1 = arith.select %c2, %o1, %i : i32"""
+
+
+@pytest.mark.parametrize("first", [3, 20, 61])
+def test_argmax_finds_the_first_nan(first: int) -> None:
+    t, o, k = "2x70xf32", "2xf32", "2xi32"
+    text = "%n = arith.constant 0xFF800000 : f32\n%zi = arith.constant 0 : i32\n"
+    text += f"%e = tensor.empty() : tensor<{o}>\n%ei = tensor.empty() : tensor<{k}>\n"
+    text += f"%fm = linalg.fill ins(%n : f32) outs(%e : tensor<{o}>) -> tensor<{o}>\n"
+    text += f"%fz = linalg.fill ins(%zi : i32) outs(%ei : tensor<{k}>) -> tensor<{k}>\n"
+    maps = [affine(2, 0, 1), affine(2, 0), affine(2, 0)]
+    text += generic("%rr", maps, "pr", [("%in0", t)], [("%fm", o), ("%fz", k)], FIRST_NAN)
+    text += generic("%r0", [affine(1, 0)] * 2, "p", [("%rr#1", k)], [("%ei", k)], "%y0 = arith.addi %a0, %a0 : i32")
+    x = random_array(RNG, t)
+    x[0, [first, first + 1, 69]] = np.nan
+    check(Dispatch([t], [k], text), [x], [x.argmax(1) * 2])

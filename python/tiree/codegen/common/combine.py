@@ -31,7 +31,9 @@ class Combiner:
 class Reassociation:
     """How to merge two sets of accumulators: by one OP each, or by the `ops` of a selection body.
 
-    For a selection, `accumulators` are the body's arguments and `leaves` the values that stand for the new element.
+    For a selection, `accumulators` are the body's arguments and `leaves` the values that stand for the new element;
+    `index` is the accumulator that tells which of two comes first, so that a merge sees them in program order (bodies
+    that look for NaN keep the first one they meet).
     """
 
     combiners: tuple[Combiner, ...] | None
@@ -39,6 +41,7 @@ class Reassociation:
     accumulators: tuple[SSAValue, ...] = ()
     leaves: tuple[SSAValue, ...] = ()
     yields: tuple[SSAValue, ...] = ()
+    index: int | None = None
 
 
 _OPS: dict[str, tuple[type[Operation], int | float | None]] = {
@@ -114,7 +117,7 @@ def _selection(generic: GenericNode) -> Reassociation | None:
             return None
         leaves.append(leaf)
     allowed = {*leaves, *accumulators}
-    tie_broken = len(accumulators) == 1
+    index: int | None = None
     # Ops on the new element alone may feed the conditions too (a NaN test of it): they are re-run on merges.
     sources = [op for op in generic.body.ops if op.results and op.results[0] not in dependent]
     needed = _feeding(ops, sources, allowed)
@@ -122,12 +125,13 @@ def _selection(generic: GenericNode) -> Reassociation | None:
         return None
     for op in ops:
         if op.name == "arith.cmpi" and isinstance(op.operands[0].type, IntegerType):
-            pairs = set(zip(leaves, accumulators, strict=True))
-            tie_broken |= tuple(op.operands) in pairs or tuple(reversed(tuple(op.operands))) in pairs
-    if not tie_broken:
+            for number, pair in enumerate(zip(leaves, accumulators, strict=True)):
+                if {*op.operands} == {*pair}:
+                    index = number
+    if index is None and len(accumulators) > 1:
         return None
     ordered = tuple(op for op in generic.body.ops if op in needed or op in ops)
-    return Reassociation(None, ordered, accumulators, tuple(leaves), yields)
+    return Reassociation(None, ordered, accumulators, tuple(leaves), yields, index)
 
 
 def _feeding(ops: list[Operation], sources: list[Operation], allowed: set[SSAValue]) -> list[Operation] | None:

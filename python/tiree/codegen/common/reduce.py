@@ -247,6 +247,12 @@ class _InnerReduction(_Loops):
         split = self.split
         if split.combiners is not None:
             return [self.b.binary(combiner.op, x, y) for combiner, x, y in zip(split.combiners, a, b, strict=True)]
+        if split.index is not None:
+            later = self.b.compare(2, b[split.index], a[split.index])
+            a, b = (
+                [self.b.select(later, y, x) for x, y in zip(a, b, strict=True)],
+                [self.b.select(later, x, y) for x, y in zip(a, b, strict=True)],
+            )
         body = BodyEvaluator(self.ev, self.generic, (), None)
         for values, names in ((a, split.accumulators), (b, split.leaves)):
             for value, name in zip(values, names, strict=True):
