@@ -29,6 +29,7 @@ def target_passes(options: CompileOptions) -> list[ModulePass]:
         LowerToKernels(),
         TranslateExecutables(
             debug_symbols=options.llvmcpu_debug_symbols,
+            debug_level=options.hal_executable_debug_level,
             threads=options.threads,
             dump_intermediates_to=options.dump_intermediates_to,
         ),

@@ -40,13 +40,15 @@ def _counts(variant: ExecutableVariantOp) -> dict[str, ExportCounts]:
     return found
 
 
-def _start(pool: ThreadPoolExecutor, executable: ExecutableOp, variant: ExecutableVariantOp, keep: bool) -> _Job:
+def _start(
+    pool: ThreadPoolExecutor, executable: ExecutableOp, variant: ExecutableVariantOp, keep: bool, keep_name: bool
+) -> _Job:
     inner = variant.inner_module
     assert inner is not None
     name = executable.sym_name.data
     target = describe_target(variant.target.configuration.data)
     job = _Job(name, variant)
-    for unit in emit_units(name, inner, target, _counts(variant)):
+    for unit in emit_units(name, inner, target, _counts(variant), keep_name):
         job.units.append((unit.name, pool.submit(unit.compile, keep)))
     return job
 
@@ -77,6 +79,8 @@ class TranslateExecutables(ModulePass):
     name = "tiree-codegen-translate-executables"
 
     debug_symbols: bool = False
+    debug_level: int = 2
+    """0 leaves the executable's name out of its image."""
     threads: int = 0
     dump_intermediates_to: str = ""
 
@@ -93,7 +97,7 @@ class TranslateExecutables(ModulePass):
             return
         keep = bool(self.dump_intermediates_to)
         with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
-            jobs = [_start(pool, executable, variant, keep) for executable, variant in pending]
+            jobs = [_start(pool, executable, variant, keep, self.debug_level > 0) for executable, variant in pending]
             for job in jobs:
                 compiled = [future.result() for _, future in job.units]
                 image = link_units(job.name, compiled, self.debug_symbols)

@@ -90,12 +90,21 @@ def _open_image(objects: list[ObjectFile], name: str) -> Image:
     image = Image(name, objects, machine, first.layout, [], globals)
     for object in objects:
         image.placed.extend(s for s in object.sections if s.is_loaded and not s.name.startswith(_DROPPED))
-    # Data before code, large alignments first: less padding.
-    image.placed.sort(key=lambda s: (s.is_code, -s.align))
+    image.placed.sort(key=_placement)
     for section in image.placed:
         _check_section(section, name)
     _check_undefined(image)
     return image
+
+
+def _placement(section: Section) -> tuple[int, int, int]:
+    """Constants, code, strings, then tables of addresses; large alignments first, which pads less.
+
+    The library table comes last: it ends in zeros, and the null section header may lie on them.
+    """
+    group = 3 if section.name.startswith(".data.rel.ro") else 1 if section.is_code else 2 if section.align == 1 else 0
+    defines_export = any(symbol.binding == elf.STB_GLOBAL and symbol.section for symbol in section.object.symbols)
+    return group, int(defines_export), -section.align
 
 
 def _check_section(section: Section, name: str) -> None:
@@ -129,6 +138,7 @@ def _check_undefined(image: Image) -> None:
 def _lay_out(image: Image, export: str) -> dict[str, int]:
     """Reserves headers and tables and copies the sections. Returns where each table is and how long."""
     layout = image.layout
+    names = b"\0" + export.encode() + b"\0"
     image.data = bytearray(layout.header_bytes + 2 * layout.program_header_bytes)
     at: dict[str, int] = {}
 
@@ -141,11 +151,15 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
     count = sum(r.type == image.machine.absolute for section in image.placed for r in section.relocations)
     reserve("relocations", count * _relocation_bytes(layout), word)
     reserve("dynamic", 9 * 2 * word, word)
-    reserve("symbols", 2 * layout.symbol_bytes, word)
-    reserve("hash", 20, 4)
-    reserve("strings", b"\0" + export.encode() + b"\0", 1)
+    # The null symbol's bytes mean nothing, so the hash table lies on them where it fits.
+    at["hash"] = image.align(word)
+    reserve("null symbol", max(20, layout.symbol_bytes), word)
+    at["symbols"] = len(image.data) - layout.symbol_bytes
+    image.data += bytes(layout.symbol_bytes)
     shared: dict[bytes, int] = {}
     for section in image.placed:
+        if "strings" not in at and section.align == 1:
+            reserve("strings", names, 1)
         plain = not section.relocations and not section.is_code
         if plain and section.data in shared and shared[section.data] % section.align == 0:
             # Kernels of one executable often hold the same constants.
@@ -155,6 +169,8 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
         image.data += section.data
         if plain:
             shared[section.data] = section.address
+    if "strings" not in at:
+        reserve("strings", names, 1)
     return at
 
 
@@ -231,6 +247,11 @@ def _write_sections(image: Image, symbols: bool) -> None:
     layout = image.layout
     headers = [bytes(layout.section_header_bytes)]
     shstrndx = 0
+    if not symbols:
+        # The null header takes the zeros at the image's end as its own.
+        zeros = len(image.data) - len(image.data.rstrip(b"\0"))
+        start = len(image.data) - min(zeros, layout.section_header_bytes)
+        del image.data[start + -start % 8 :]
     if symbols:
         from tiree.codegen.elf.symbols import debug_sections
 

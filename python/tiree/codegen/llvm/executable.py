@@ -41,15 +41,21 @@ class Unit:
 
 
 def emit_units(
-    name: str, module: ModuleOp, target: TargetDescription, exports: Mapping[str, ExportCounts] | None = None
+    name: str,
+    module: ModuleOp,
+    target: TargetDescription,
+    exports: Mapping[str, ExportCounts] | None = None,
+    keep_name: bool = True,
 ) -> list[Unit]:
     """The LLVM IR of every `func.func` of `module` and of the library table.
 
-    `exports` holds the counts by kernel name. Raises `CompileError` for an op or type that has no lowering.
+    `exports` holds the counts by kernel name. `keep_name` writes the executable's name into the table, where profilers
+    find it; kernels are looked up by name and always keep theirs. Raises `CompileError` for an op or type without a
+    lowering.
     """
     ops = list(module.body.block.ops)
     functions = [op for op in ops if op.name == "func.func"]
-    library = ModuleEmitter(target, name)
+    library = ModuleEmitter(target, name if keep_name else "")
     library.add_tables(ops)
     if len(functions) == 1:
         _add(library, functions[0], exports)
@@ -57,7 +63,7 @@ def emit_units(
         return [Unit(name, library.text(), target, library.optimise)]
     units = []
     for function in functions:
-        emitter = ModuleEmitter(target, name, tables=library.tables, linkage="hidden")
+        emitter = ModuleEmitter(target, library.name, tables=library.tables, linkage="hidden")
         _add(emitter, function, exports)
         library.kernels += emitter.kernels
         units.append(Unit(emitter.kernels[0].name, emitter.text(), target, emitter.optimise))

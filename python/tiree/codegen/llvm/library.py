@@ -69,7 +69,7 @@ def library_ir(name: str, kernels: list[KernelInfo], external: bool = False) -> 
         f"@.library = {constant} {_LIBRARY} {{ ptr @.library.header, {{ i32, ptr }} zeroinitializer, {_EXPORTS} {{ "
         f"i32 {count}, ptr @.library.functions, ptr @.library.attributes, ptr null, ptr null, ptr @.library.names, "
         "ptr null, ptr null, ptr null, ptr null }, i32 0, { i32, ptr } zeroinitializer }, align 8",
-        f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind {{",
+        f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind optsize {{",
         f"  %known = icmp eq i32 %version, {LIBRARY_VERSION}",
         "  %result = select i1 %known, ptr @.library, ptr null",
         "  ret ptr %result",

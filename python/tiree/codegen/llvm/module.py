@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _NODES = ("!0 = !{}", "!1 = !{i32 1}", "!2 = !{i64 16}")
 """Metadata used by number: empty node, nontemporal hint, alignment of bindings."""
 
+_STATE = "ptr noalias nonnull readonly align 8"
+"""Type and attributes of a kernel's arguments."""
+
 MAX_CONSTANTS = 64
 MAX_BINDINGS = 64
 
@@ -127,9 +130,11 @@ class ModuleEmitter:
             raise e.error("ends the kernel", "a kernel ends with func.return without operands")
         e.do("ret i32 0")
         symbol = quote_symbol(name)
+        # Without a loop nothing runs often enough to be worth padding for alignment.
+        size = "" if any(op.name in ("scf.for", "scf.while") for op in func.walk()) else " optsize"
         head = (
-            f"define {self.linkage} i32 @{symbol}(ptr noalias nonnull readonly align 8 %environment, "
-            "ptr noalias nonnull readonly align 8 %dispatch, ptr noalias nonnull readonly align 8 %workgroup) #0 {"
+            f"define {self.linkage} i32 @{symbol}({_STATE} %environment, {_STATE} %dispatch, {_STATE} %workgroup) "
+            f"#0{size} {{"
         )
         self.functions.append("\n".join([head, "entry:", *e.entry_lines, *e.lines, "}"]))
         used_constants = max(self._constants, default=-1) + 1
