@@ -2,20 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from tiree.support.options import CompileOptions
-
-
-@cache
-def tiree_version() -> str:
-    """The version of the installed package, `0+unknown` in a source tree that was never installed."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("tiree")
-    except PackageNotFoundError:
-        return "0+unknown"
+from tiree.version import VERSION
 
 
 def module_attributes(options: CompileOptions) -> list[tuple[str, str]]:
@@ -26,7 +14,7 @@ def module_attributes(options: CompileOptions) -> list[tuple[str, str]]:
         options.llvmcpu_target_triple, options.llvmcpu_target_cpu, options.llvmcpu_target_cpu_features
     )
     arch = str(target["target_triple"]).partition("-")[0]
-    pairs = [("tiree.version", tiree_version()), ("tiree.target", f"{arch}-{target['cpu']}")]
+    pairs = [("tiree.version", VERSION), ("tiree.target", f"{arch}-{target['cpu']}")]
     if options.recorded_flags:
         pairs.append(("tiree.flags", " ".join(options.recorded_flags)))
     return pairs
