@@ -1,7 +1,8 @@
 """A `vm.module` as a `.vmfb`: FlatBuffer, external segments, optional ZIP dress.
 
 The schema and layout are IREE's (bytecode module 17.0). Big rodata is handed on as buffers: `write_archive` yields
-pieces in file order and copies none of them. Segments below 4096 bytes are embedded in the FlatBuffer, larger ones follow it.
+pieces in file order and copies none of them. Segments below 4096 bytes are embedded in the FlatBuffer, larger ones
+follow it.
 """
 
 from __future__ import annotations

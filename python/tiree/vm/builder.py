@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    Float32Type,
+    Float64Type,
     FloatAttr,
     IndexType,
     IntegerAttr,
@@ -17,7 +19,6 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     StringAttr,
     SymbolRefAttr,
-    TupleType,
     VectorType,
     f32,
     f64,
@@ -30,7 +31,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
-from tiree.vm.imports import ImportDecl, import_decl, vm_type
+from tiree.vm.imports import ImportDecl, argument_type, import_decl, vm_type
 
 Span = list[tuple[SSAValue, ...]]
 """The tuples of one variadic argument."""
@@ -182,12 +183,13 @@ class FunctionBuilder:
         suffix = scalar_suffix(type)
         if isinstance(type, IntegerType):
             width = type.width.data
-            value = int(value) & ((1 << width) - 1)
-            value -= (value >> (width - 1)) << width
-            attr: Attribute = IntegerAttr(value, type)
-            zero = value == 0
+            number = int(value) & ((1 << width) - 1)
+            number -= (number >> (width - 1)) << width
+            attr: Attribute = IntegerAttr(number, type)
+            zero = number == 0
         else:
-            attr = FloatAttr(float(value), type)  # pyright: ignore[reportArgumentType]
+            assert isinstance(type, Float32Type | Float64Type)
+            attr = FloatAttr(float(value), type)
             zero = value == 0 and str(float(value))[0] != "-"
         key = (suffix, attr)
         found = self._constants.get(key)
@@ -307,8 +309,4 @@ def segment_attr(sizes: Sequence[int]) -> Attribute:
 
 
 def segment_types(decl: ImportDecl) -> list[Attribute]:
-    types: list[Attribute] = []
-    for argument in decl.arguments:
-        parts = [vm_type(t) for t in argument.types]
-        types.append(TupleType(parts) if len(parts) > 1 else parts[0])
-    return types
+    return [argument_type(argument) for argument in decl.arguments]

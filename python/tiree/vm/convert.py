@@ -1,7 +1,8 @@
 """Pass `tiree-vm-conversion`: a module of `hal`, `util`, `cf` and scalar `arith` becomes one `vm.module`.
 
-In: the `hal` phase (control flow as branches, executables as binaries). Out: `builtin.module` that holds one `vm.module`
-with globals, rodata, functions, imports and exports; all `util.initializer`s run in order in one exported `__init`.
+In: the `hal` phase (control flow as branches, executables as binaries). Out: `builtin.module` that holds one
+`vm.module` with globals, rodata, functions, imports and exports; all `util.initializer`s run in order in one exported
+`__init`.
 Unsupported operations are reported together.
 """
 
@@ -10,7 +11,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
+from xdsl.dialects.builtin import (
+    DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -141,7 +151,8 @@ def _convert_global(op: Operation) -> Operation:
     }
     value = op.properties.get("initial_value")
     if isinstance(value, IntegerAttr):
-        properties["initial_value"] = IntegerAttr(value.value.data, register_type)  # pyright: ignore[reportArgumentType]
+        assert isinstance(register_type, IntegerType)
+        properties["initial_value"] = IntegerAttr(value.value.data, register_type)
     elif isinstance(value, FloatAttr):
         properties["initial_value"] = value
     elif value is not None:

@@ -1,7 +1,7 @@
 """Host arithmetic to `vm` instructions: `arith` and `math` on i1..i64, index, f32 and f64 scalars.
 
-Registers are 32 or 64 bits wide. An i1 is kept as 0 or 1; i8 and i16 leave their upper bits open, and an operation whose
-result depends on them (comparison, division, right shift, widening) extends its operands first.
+Registers are 32 or 64 bits wide. An i1 is kept as 0 or 1; i8 and i16 leave their upper bits open, and an operation
+whose result depends on them (comparison, division, right shift, widening) extends its operands first.
 """
 
 from __future__ import annotations

@@ -79,10 +79,9 @@ def int_of(attr: Attribute | None, default: int = 0) -> int:
     """The number of an integer property, or of an enumeration attribute that wraps one."""
     if attr is None:
         return default
-    data = attr.value if isinstance(attr, IntegerAttr) else getattr(attr, "data", None)
+    data: object = attr.value if isinstance(attr, IntegerAttr) else getattr(attr, "data", None)
     data = getattr(data, "data", data)
-    if hasattr(data, "value"):
-        data = data.value
+    data = getattr(data, "value", data)
     if not isinstance(data, int):
         raise TypeError(f"expected an integer attribute, got {attr}")
     return data
@@ -375,7 +374,7 @@ HANDLERS: dict[str, Handler] = {f"hal.{n}": partial(_recipe, f"hal.{n}", r.split
 HANDLERS |= {
     "hal.element_type": partial(_constant_result, _element_type),
     # Dense row-major is the only encoding that compiled programs use.
-    "hal.encoding_type": partial(_constant_result, lambda op: 1),
+    "hal.encoding_type": partial(_constant_result, lambda _: 1),
     "hal.memory_type": partial(_constant_result, lambda op: int_of(op.properties["type"])),
     "hal.buffer_usage": partial(_constant_result, lambda op: int_of(op.properties["usage"])),
     "hal.buffer_view.create": _view_create,

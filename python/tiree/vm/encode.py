@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import vm
@@ -102,6 +103,7 @@ class FunctionEncoder:
         self.fixups: list[tuple[int, Block]] = []
         self.features = 0
         self.locations: list[tuple[int, str]] = []
+        self.last_location: Attribute | None = None
         self.scratch_cell: int | None = None
         self.scratch_ref: int | None = None
         self.last_uses: dict[SSAValue, Operation] = {}
@@ -132,6 +134,9 @@ class FunctionEncoder:
         )
 
     def _note_location(self, op: Operation) -> None:
+        if op.location is self.last_location:
+            return
+        self.last_location = op.location
         text = str(op.location)
         if not self.locations or self.locations[-1][1] != text:
             self.locations.append((len(self.code), text))
@@ -315,7 +320,7 @@ def _inline_failures(function: vm.FuncOp) -> dict[Operation, tuple[Block, Operat
         for successor in block.last_op.successors:
             predecessors[successor] = predecessors.get(successor, 0) + 1
     found: dict[Operation, tuple[Block, Operation]] = {}
-    for block, following in zip(blocks, blocks[1:], strict=False):
+    for block, following in pairwise(blocks):
         branch = block.last_op
         if not isinstance(branch, vm.CondBranchOp) or branch.successors[1] is not following or branch.false_operands:
             continue
@@ -337,11 +342,8 @@ _FORMATS = {"#i32": "<i", "#i64": "<q", "#f32": "<f", "#f64": "<d", "#u16": "<H"
 
 
 def _immediate(kind: str, attr: Attribute) -> bytes:
-    assert isinstance(attr, IntegerAttr | FloatAttr | StringAttr)
-    value = attr.value.data  # pyright: ignore[reportAttributeAccessIssue]
-    if kind == "#i32":
-        value = ((value + 0x80000000) & 0xFFFFFFFF) - 0x80000000
-    return struct.pack(_FORMATS[kind], value)
+    assert isinstance(attr, IntegerAttr | FloatAttr)
+    return struct.pack(_FORMATS[kind], attr.value.data)
 
 
 def encode_function(function: vm.FuncOp, ordinals: Ordinals) -> EncodedFunction:

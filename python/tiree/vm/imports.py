@@ -207,12 +207,17 @@ def hal_type(name: str) -> Attribute:
     return next(t for t in hal.HAL.attributes if t.name == name)()  # pyright: ignore[reportCallIssue]
 
 
+def argument_type(argument: Argument) -> Attribute:
+    """The type of one argument, or of one element of a span: a tuple when it has several parts."""
+    parts = [vm_type(t) for t in argument.types]
+    return TupleType(ArrayAttr(parts)) if len(parts) > 1 else parts[0]  # pyright: ignore[reportArgumentType]
+
+
 def import_op(decl: ImportDecl) -> vm.ImportOp:
     """The `vm.import` that declares a row."""
     types, attrs = [], []
     for a in decl.arguments:
-        parts = [vm_type(t) for t in a.types]
-        types.append(TupleType(parts) if len(parts) > 1 else parts[0])
+        types.append(argument_type(a))
         extra: dict[str, Attribute] = {"vm.variadic": UnitAttr()} if a.variadic else {}
         attrs.append(DictionaryAttr({"vm.name": StringAttr(a.name), **extra}))
     properties: dict[str, Attribute | None] = {
