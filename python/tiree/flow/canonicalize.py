@@ -35,7 +35,9 @@ from tiree.flow.structured import (
     body_of,
     defining_op,
     erase_op,
+    input_count,
     insert_before,
+    loop_extents,
     make_empty,
     make_fill,
     replace_op,
@@ -210,6 +212,9 @@ FOLDERS: dict[str, Folder] = {
 
 def simplify_generic(op: Operation) -> None:
     """Brings one `linalg.generic` to its simplest form, or replaces it."""
+    if 0 in loop_extents(op):
+        replace_op(op, op.operands[input_count(op) :])  # No iteration: the results are the inits.
+        return
     while detach_inits(op):
         pass
     inline_uniform_inputs(op)

@@ -32,10 +32,22 @@ from tiree.flow.cse import is_pure
 from tiree.flow.form_groups import CLONED, Grouping, group_block
 from tiree.flow.fuse_in_group import fuse_members
 from tiree.flow.groups import Group
+from tiree.flow.materialize_slices import root_of
 from tiree.flow.simplify_generic import scalar_constant
 from tiree.flow.sink_scalars import reads_tensor
 from tiree.flow.slices import has_static_strides
-from tiree.flow.structured import captured_values, erase_op, function_blocks, make_empty, make_fill, require_static
+from tiree.flow.structured import (
+    all_operands,
+    captured_values,
+    erase_op,
+    function_blocks,
+    inits_of,
+    is_elementwise,
+    is_generic,
+    make_empty,
+    make_fill,
+    require_static,
+)
 
 
 def count_region() -> Region:
@@ -52,8 +64,10 @@ def box_of(op: Operation) -> dict[str, Attribute]:
 class _Body:
     """Builds the body of one dispatch: maps outside values to inside ones, cloning or adding operands."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_place: set[SSAValue]) -> None:
         self.block = Block()
+        self._in_place = in_place
+        """Tensors that the dispatch reads whole and then writes over."""
         self.inside: dict[SSAValue, SSAValue] = {}
         self.arguments: list[SSAValue] = []
         """Operands of the dispatch, one a block argument."""
@@ -97,7 +111,11 @@ class _Body:
                 self._prologue(copy)
                 return copy.results[outside.index]  # pyright: ignore[reportAttributeAccessIssue]
             return self.read_argument(outside, outside.type)
-        load = DispatchTensorLoadOp.whole(self._tensor_argument(outside))
+        if outside in self._in_place:
+            argument = self.add_argument(outside, DispatchTensorType.of(TensorAccess.READ_WRITE, outside.type))
+        else:
+            argument = self._tensor_argument(outside)
+        load = DispatchTensorLoadOp.whole(argument)
         self._prologue(load)
         return load.result
 
@@ -183,6 +201,28 @@ def _host_user(op: Operation, block: Block | None) -> Operation:
     return op
 
 
+def accumulators(group: Group, results: list[SSAValue]) -> dict[SSAValue, SSAValue]:
+    """Escaping results of reductions whose init is a tensor of outside that nothing else in the group reads: the
+    dispatch accumulates in its memory. Maps results to those tensors."""
+    reads: dict[SSAValue, int] = {}
+    for op in (*group.members, *group.stores):
+        for value in all_operands(op):
+            reads[root_of(value)] = reads.get(root_of(value), 0) + 1
+    found: dict[SSAValue, SSAValue] = {}
+    for result in results:
+        member = result.owner
+        assert isinstance(member, Operation)
+        if not is_generic(member) or is_elementwise(member):
+            continue
+        init = inits_of(member)[result.index]  # pyright: ignore[reportAttributeAccessIssue]
+        made = init.op if isinstance(init, OpResult) else None
+        if made is not None and (made.name in (*CLONED, "tensor.extract_slice") or made in group.members):
+            continue
+        if reads[root_of(init)] == 1 and init.type == result.type:
+            found[result] = init
+    return found
+
+
 def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
     """Moves the members into a new dispatch in the place of the first and redirects the users of their results."""
     results = escaping_results(group)
@@ -192,7 +232,8 @@ def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
         assert anchor.next_op is not None
         anchor = anchor.next_op
     location = (group.members or group.stores)[-1].location
-    body = _Body()
+    tied = accumulators(group, results)
+    body = _Body(set(tied.values()))
     for member in group.members:
         for value in [*member.operands, *member.results]:
             require_static(value, member)
@@ -203,10 +244,15 @@ def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
             body.inside[result] = result
     in_place = [body.store_in_place(op) for op in group.stores]
     stores: list[DispatchTensorStoreOp] = []
+    places: list[int] = []
     for result in results:
-        argument = body.block.insert_arg(
-            DispatchTensorType.of(TensorAccess.WRITE_ONLY, result.type), len(body.block.args)
-        )
+        if result in tied:
+            argument = body.block.args[body.arguments.index(tied[result])]
+            places.append(argument.index)
+        else:
+            type = DispatchTensorType.of(TensorAccess.WRITE_ONLY, result.type)
+            argument = body.block.insert_arg(type, len(body.block.args))
+            places.append(-1)
         stores.append(DispatchTensorStoreOp.whole(result, argument))
     body.block.add_ops([*stores, *(store for store, _ in in_place), ReturnOp()])
     made = [*results, *(op.results[0] for op in group.stores)]
@@ -214,7 +260,7 @@ def build_dispatch(group: Group) -> DispatchWorkgroupsOp:
         body.arguments, [result.type for result in made], Region(body.block), count_region()
     )
     dispatch.location = location
-    dispatch.properties["tied_operands"] = tied_operands_of([-1] * len(results) + [index for _, index in in_place])
+    dispatch.properties["tied_operands"] = tied_operands_of([*places, *(index for _, index in in_place)])
     for result, replacement in zip(made, dispatch.results, strict=True):
         result.replace_uses_with_if(replacement, lambda use: not _is_within(use.operation, body.block))
     for op in group.stores:

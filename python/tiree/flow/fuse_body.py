@@ -239,6 +239,45 @@ def merge_results(first: Operation, second: Operation, positions: Sequence[int])
     return merged
 
 
+def drop_equal_results(op: Operation) -> Operation:
+    """`op` with one result for each distinct value that it stores; a new op if that is fewer."""
+    count = input_count(op)
+    maps = maps_of(op)
+    values = list(yielded(op))
+    first: dict[tuple, int] = {}
+    kept: list[int] = []
+    same: list[int] = []
+    for index, value in enumerate(values):
+        place = first.setdefault((value, maps[count + index], op.results[index].type), len(kept))
+        if place == len(kept):
+            kept.append(index)
+        same.append(place)
+    if len(kept) == len(values):
+        return op
+    body = body_of(op)
+    end = body.last_op
+    assert end is not None
+    end.operands = [values[index] for index in kept]
+    for index in reversed(range(len(values))):
+        if index not in kept:
+            body.erase_arg(body.args[count + index])
+    op.regions[0].detach_block(body)
+    new = make_generic(
+        op.operands[:count],
+        [op.operands[count + index] for index in kept],
+        [*maps[:count], *(maps[count + index] for index in kept)],
+        iterators_of(op),
+        body,
+        op.location,
+    )
+    assert op.parent is not None
+    op.parent.insert_op_before(new, op)
+    for result, place in zip(op.results, same, strict=True):
+        result.replace_all_uses_with(new.results[place])
+    erase_op(op)
+    return new
+
+
 def _append_second(
     second: Operation,
     first: Operation,

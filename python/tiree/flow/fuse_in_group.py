@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 
 from tiree.flow.cost import is_cheap, is_free
 from tiree.flow.cse import clean_body
-from tiree.flow.fuse_body import can_fuse, fuse_producer, merge_results, same_space
+from tiree.flow.fuse_body import can_fuse, drop_equal_results, fuse_producer, merge_results, same_space
 from tiree.flow.fuse_elementwise import reads_repeatedly, users_of
 from tiree.flow.groups import Group
 from tiree.flow.simplify_generic import merge_equal_inputs
@@ -67,6 +67,7 @@ def _merge_into_later(group: Group, position: int) -> bool:
                 merged = merge_results(first, second, positions)
                 merge_equal_inputs(merged)
                 clean_body(merged)
+                merged = drop_equal_results(merged)
                 group.members[later] = merged
                 del group.members[position]
                 return True

@@ -139,8 +139,11 @@ def convert_concat(op: Operation) -> None:
 
 
 def feeds_window(op: Operation) -> bool:
-    """Whether the only reader of a pad is a structured op that reads it through sums of loops (conv, pooling)."""
+    """Whether the only reader of a pad is a structured op that reads it through sums of loops (conv, pooling), and the
+    innermost dim, along which kernels vectorise, is not padded."""
     result = op.results[0]
+    if any(op.properties[name].get_values()[-1:] != (0,) for name in ("static_low", "static_high")):  # pyright: ignore
+        return False
     use = result.get_unique_use()
     if use is None or not is_generic(use.operation):
         return False
