@@ -13,7 +13,7 @@ from tiree.codegen.common.graph import DispatchInfo, ResultNode, storage_element
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.points import Point, Scratch
 from tiree.codegen.common.views import element_count, row_major_strides
-from tiree.codegen.cpu.nest import Loop, Nest, chunk_count, distribute
+from tiree.codegen.cpu.nest import Loop, Nest, chunk_count, distribute, distribute_tiles
 from tiree.codegen.cpu.schedule import Schedule
 from tiree.codegen.cpu.shape import StageShape
 from tiree.codegen.cpu.stages import Output, Stage
@@ -79,7 +79,7 @@ def emit_flat(ev: Evaluator, stages: Sequence[tuple[Stage, StageShape]], workgro
         def body(points: list[Point], stage: Stage = stage) -> None:
             write_outputs(ev, stage, points)
 
-        loops = distribute(shape.loops, workgroups)
+        loops = distribute_tiles(shape.loops, workgroups) if shape.transposed else distribute(shape.loops, workgroups)
         nests.append((Nest(ev, loops, len(stage.domain), body, shape.masked_tail), shape))
     grid = max([chunk_count(nest.loops) for nest, _ in nests], default=1)
     for nest, shape in nests:

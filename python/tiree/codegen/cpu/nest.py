@@ -20,6 +20,9 @@ from tiree.codegen.common.linear import ZERO, Lin
 from tiree.codegen.common.points import Point
 from tiree.dialects.hal_executable import InterfaceWorkgroupIDOp
 
+BLOCK_TILES = 16
+"""Tiles on a side of a transposition's block: 256 floats of 64-byte vectors, a second-level cache's worth."""
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -53,6 +56,17 @@ def distribute(loops: Sequence[Loop], wanted: int) -> list[Loop]:
         result.append(shared)
         wanted = -(-wanted // shared.chunks)
     return result
+
+
+def distribute_tiles(loops: Sequence[Loop], wanted: int) -> list[Loop]:
+    """The split of a transposition: square blocks of its two tiled loops (the last two).
+
+    A block reads and writes few enough pages and lines to stay in the caches; whole rows of a large matrix do not.
+    """
+    outer = distribute(loops[:-2], wanted)
+    if wanted <= 1:
+        return [*outer, *loops[-2:]]
+    return [*outer, *[loop.shared(-(-loop.tiles // BLOCK_TILES)) for loop in loops[-2:]]]
 
 
 def chunk_count(loops: Sequence[Loop]) -> int:
