@@ -1,8 +1,8 @@
 """`tiree-flow-canonicalize`: folds every op that equals something simpler, in one walk in program order.
 
-In: tensor programs of linalg.generic, linalg.fill, tensor.*, arith, math and scf. Out: no identity casts, slices, pads,
-reshapes or copies; uniform tensors are scalars of the bodies that read them; inits of elementwise ops are empty;
-`scf.if` on a constant is inlined; element reads of known tensors are scalars.
+In: tensor programs of linalg.generic, linalg.fill, tensor.*, arith, math and scf. Out: no identity casts, slices,
+pads, reshapes or copies; uniform tensors are scalars of the bodies that read them; inits of elementwise ops are
+empty; `scf.if` on a constant is inlined; element reads of known tensors are scalars.
 """
 
 from __future__ import annotations
@@ -284,7 +284,7 @@ class Canonicalize(ModulePass):
 
     name = "tiree-flow-canonicalize"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in top_blocks(op):
             canonicalize_block(block)
             remove_unused_ops(block)

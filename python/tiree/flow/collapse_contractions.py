@@ -1,8 +1,8 @@
 """`tiree-dispatch-creation-collapse-contractions`: loops that always run together become one.
 
-In: contractions over any number of dims (`x[b, t, k] * w[k, n]`). Out: the fewest loops that say the same: neighbours that
-every operand indexes side by side in the same order are merged, with reshapes around (`x[m, k] * w[k, n]`). Equal matrix
-products then share one executable, whatever the rank of the tensors they come from.
+In: contractions over any number of dims (`x[b, t, k] * w[k, n]`). Out: the fewest loops that say the same:
+neighbours that every operand indexes side by side in the same order are merged, with reshapes around (`x[m, k] *
+w[k, n]`). Equal matrix products then share one executable, whatever the rank of the tensors they come from.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class CollapseContractions(ModulePass):
 
     name = "tiree-dispatch-creation-collapse-contractions"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             for inner in list(block.ops):
                 if inner.name == "linalg.generic" and reads_repeatedly(inner):

@@ -1,7 +1,7 @@
 """`tiree-dispatch-creation-convert-to-flow`: what is left of tensor and linalg on the host becomes `flow.tensor.*`.
 
-In: host blocks whose structured ops are all in dispatches. Out: no `tensor.*` or `linalg.*` op on the host. Raises one
-`CompileError` that lists every op without a counterpart, with its source location.
+In: host blocks whose structured ops are all in dispatches. Out: no `tensor.*` or `linalg.*` op on the host. Raises
+one `CompileError` that lists every op without a counterpart, with its source location.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ConvertToFlow(ModulePass):
 
     name = "tiree-dispatch-creation-convert-to-flow"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         from tiree.flow.cse import remove_unused_ops, top_blocks
 
         for block in top_blocks(op):

@@ -1,10 +1,13 @@
-"""The fusion cost model: what one evaluation of a body costs, and when repeating it is cheaper than storing its result.
+"""The fusion cost model: what one evaluation of a body costs, and when repeating it is cheaper than storing its
+result.
 
-Costs are in units of one vector add. A store and a load of an element that leaves the registers cost about four, so:
+Costs are in units of one vector add. A store and a load of an element that leaves the registers cost about four,
+so:
 
 * *free* bodies (0) move or widen data; they may enter any consumer, however often it reads them;
-* *cheap* bodies (at most `CHEAP`) may be repeated by a consumer with a larger space or by several consumers, as long as
-  at most one of their inputs is as large as their result (reading two tensors again costs more than the one stored);
+* *cheap* bodies (at most `CHEAP`) may be repeated by a consumer with a larger space or by several consumers, as
+  long as at most one of their inputs is as large as their result (reading two tensors again costs more than the one
+  stored);
 * anything else (division, roots, exp, gathers) is evaluated once: it fuses only where every element is read once.
 """
 

@@ -1,7 +1,8 @@
 """`tiree-flow-cse`: merges equal pure operations and removes those without uses, one walk each way.
 
-In: any module. Out: no two ops of a host block (or of a dominating outer block) are equal; no pure op is unused. Bodies
-of structured ops are cleaned too. Equality is structural: name, properties, operands, result types and regions.
+In: any module. Out: no two ops of a host block (or of a dominating outer block) are equal; no pure op is unused.
+Bodies of structured ops are cleaned too. Equality is structural: name, properties, operands, result types and
+regions.
 """
 
 from __future__ import annotations
@@ -18,8 +19,15 @@ from tiree.flow.structured import erase_op, function_blocks, replace_op
 _PURE_DIALECTS = ("arith.", "math.", "linalg.", "tensor.", "complex.")
 _TERMINATORS = ("linalg.yield", "tensor.yield")
 _PURE_OPS = frozenset(
-    ("flow.tensor.reshape", "flow.tensor.splat", "flow.tensor.slice", "flow.tensor.update", "flow.tensor.empty")
-    + ("flow.tensor.load", "affine.apply")
+    (
+        "affine.apply",
+        "flow.tensor.empty",
+        "flow.tensor.load",
+        "flow.tensor.reshape",
+        "flow.tensor.slice",
+        "flow.tensor.splat",
+        "flow.tensor.update",
+    )
 )
 
 
@@ -125,7 +133,7 @@ class CSE(ModulePass):
 
     name = "tiree-flow-cse"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in top_blocks(op):
             merge_equal_ops(block)
             remove_unused_ops(block)

@@ -1,8 +1,8 @@
 """`tiree-global-opt-fold-constants`: computes at compile time what depends on constants only.
 
-In: canonical generics. Out: pure data movement of constants (transposes, broadcasts that do not grow, strided slices) is
-done with numpy, up to `MAX_MOVED_BYTES`; exact arithmetic on tiny constants (loop counters, shapes) is done element by
-element, up to `MAX_COMPUTED` elements. Nothing that could round differently on a target is folded.
+In: canonical generics. Out: pure data movement of constants (transposes, broadcasts that do not grow, strided
+slices) is done with numpy, up to `MAX_MOVED_BYTES`; exact arithmetic on tiny constants (loop counters, shapes) is
+done element by element, up to `MAX_COMPUTED` elements. Nothing that could round differently on a target is folded.
 """
 
 from __future__ import annotations
@@ -134,7 +134,11 @@ def compute_constant(op: Operation) -> list[DenseAttr] | None:
     outputs: list[dict[int, Number]] = [{} for _ in op.results]
     count = len(values)
     for point in product(*(range(extent) for extent in extents)):
-        inputs = [array[_flat(map.eval(point, ()), shape)] for array, map, shape in zip(arrays, maps, shapes, strict=False) if array is not None]
+        inputs = [
+            array[_flat(map.eval(point, ()), shape)]
+            for array, map, shape in zip(arrays, maps, shapes, strict=False)
+            if array is not None
+        ]
         results = _evaluate_point(op, inputs, point)
         if results is None:
             return None
@@ -181,6 +185,6 @@ class FoldConstants(ModulePass):
 
     name = "tiree-global-opt-fold-constants"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             fold_block(block)

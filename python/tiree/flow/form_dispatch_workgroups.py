@@ -334,8 +334,6 @@ class FormDispatchWorkgroups(ModulePass):
 
     name = "tiree-dispatch-creation-form-workgroups"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in list(function_blocks(op)):
             form_workgroups(group_block(block))
-
-

@@ -1,7 +1,7 @@
 """Assigning the ops of a block to dispatch groups (see `groups.py`), in program order, keeping them acyclic.
 
-Every op of the block is a node: structured ops belong to groups, all else stands alone. `ancestors` bit sets answer in a
-few machine words whether joining would make a group depend on itself.
+Every op of the block is a node: structured ops belong to groups, all else stands alone. `ancestors` bit sets answer
+in a few machine words whether joining would make a group depend on itself.
 """
 
 from __future__ import annotations
@@ -105,9 +105,9 @@ class Grouping:
         """Groups whose values `op` reads: matrix groups first, later ones before earlier ones."""
         found: dict[Group, None] = {}
         for value in op.operands[: input_count(op)]:
-            if isinstance(value, OpResult) and (group := self.owner.get(value.op)) is not None:
-                if value in group.values:
-                    found[group] = None
+            group = self.owner.get(value.op) if isinstance(value, OpResult) else None
+            if group is not None and value in group.values:
+                found[group] = None
         order = {"matrix": 0, "row": 1, "elementwise": 2, "store": 3}
         return sorted(found, key=lambda group: (order[group.kind], -group.index))
 

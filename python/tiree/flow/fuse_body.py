@@ -1,7 +1,7 @@
 """Fusing one structured op into another: composed maps, concatenated bodies.
 
-`fuse_producer` puts an elementwise producer into a consumer that reads it; `merge_results` makes one op with the results
-of two elementwise ops over the same space. Both mutate; the callers decide whether it pays.
+`fuse_producer` puts an elementwise producer into a consumer that reads it; `merge_results` makes one op with the
+results of two elementwise ops over the same space. Both mutate; the callers decide whether it pays.
 """
 
 from __future__ import annotations

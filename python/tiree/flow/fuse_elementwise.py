@@ -1,10 +1,12 @@
-"""`tiree-dispatch-creation-fuse-elementwise`: composes elementwise ops with what they feed, where the cost model agrees.
+"""`tiree-dispatch-creation-fuse-elementwise`: composes elementwise ops with what they feed, where the cost model
+agrees.
 
-In: canonical generics. Out: chains of elementwise ops are one generic; broadcasts, transposes, slices and widening casts
-have moved into the maps and bodies of their consumers. What stays apart is decided later, by dispatch regions:
+In: canonical generics. Out: chains of elementwise ops are one generic; broadcasts, transposes, slices and widening
+casts have moved into the maps and bodies of their consumers. What stays apart is decided later, by dispatch
+regions:
 
-* a producer whose only use is a *matrix-like* consumer (a contraction or a convolution reads each element many times)
-  fuses only when it is free and the consumer's map stays a selection of dims;
+* a producer whose only use is a *matrix-like* consumer (a contraction or a convolution reads each element many
+  times) fuses only when it is free and the consumer's map stays a selection of dims;
 * one that a reduction reads once fuses unless it can be the epilogue of the op before it;
 * a producer with several users is copied into all of them when it is free or cheap, else not at all.
 """
@@ -52,9 +54,10 @@ def is_epilogue_candidate(op: Operation) -> bool:
     size = domain_size(op)
     for value in inputs_of(op):
         producer = defining_op(value)
-        if is_generic(producer) and not is_elementwise(producer) and value.has_one_use():  # pyright: ignore
-            if element_count(value) == size:
-                return True
+        if producer is None or not is_generic(producer) or is_elementwise(producer):
+            continue
+        if value.has_one_use() and element_count(value) == size:
+            return True
     return False
 
 
@@ -144,6 +147,6 @@ class FuseElementwise(ModulePass):
 
     name = "tiree-dispatch-creation-fuse-elementwise"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             fuse_block(block)

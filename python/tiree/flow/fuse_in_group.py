@@ -1,8 +1,8 @@
 """Fusion inside a dispatch group: fewer structured ops for the same kernel.
 
-An elementwise member that only one other member reads is evaluated in that member, if each of its elements is read once
-or it is cheap; elementwise members over one space become one op with several results. The root of a matrix group stays
-apart from its epilogue.
+An elementwise member that only one other member reads is evaluated in that member, if each of its elements is read
+once or it is cheap; elementwise members over one space become one op with several results. The root of a matrix
+group stays apart from its epilogue.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
 """Dispatch groups: which structured ops of a block run as one kernel.
 
-A group has *group dims*, the loops that workgroups divide among themselves; each value made in the group carries, for
-every dim of its shape, the group dim it runs along (or None: private to a workgroup). An op may join when reading the
-group's values never crosses from one point of the group dims to another, and when no value would have to leave the group
-and come back (the groups of a block stay acyclic).
+A group has *group dims*, the loops that workgroups divide among themselves; each value made in the group carries,
+for every dim of its shape, the group dim it runs along (or None: private to a workgroup). An op may join when
+reading the group's values never crosses from one point of the group dims to another, and when no value would have
+to leave the group and come back (the groups of a block stay acyclic).
 
 Kinds:
 
-* `matrix`: a contraction, convolution or windowed reduction; only elementwise ops over all of its parallel loops join;
+* `matrix`: a contraction, convolution or windowed reduction; only elementwise ops over all of its parallel loops
+  join;
 * `elementwise`: ops over one common space; becomes `row` when a reduction over trailing loops of it joins;
 * `row`: a reduction over rows that lie together in memory; anything that treats each row on its own joins (softmax,
   layer norm). A row must fit in the stack memory a workgroup may use;

@@ -102,9 +102,7 @@ class IndexBuilder:
             tests.append(self.compare(_SGE, relative, self.constant(0)))
         if stride != 1:
             step = self.value(stride)
-            tests.append(
-                self.compare(_EQ, self._binary(RemUIOp, relative, step, flags=False), self.constant(0))
-            )
+            tests.append(self.compare(_EQ, self._binary(RemUIOp, relative, step, flags=False), self.constant(0)))
             relative = self._binary(DivUIOp, self.clamp(relative, extent - 1), step, flags=False)
         tests.append(self.compare(_SLT, relative, self.value(reach)))
         inside: SSAValue | None = None

@@ -1,9 +1,9 @@
 """`tiree-global-opt-while-to-for` and `tiree-global-opt-rotate-while`: loops that ask the device less often.
 
-A `scf.while` whose condition compares a counter with a constant, where the counter starts at a constant and every pass
-adds a constant, is a `scf.for`: its trip count is known and nothing is read back. Any other loop with a small condition is
-rotated: the condition is computed once before the loop (`scf.if`) and then at the end of each pass, in the same block as
-the body, so that both can share dispatches.
+A `scf.while` whose condition compares a counter with a constant, where the counter starts at a constant and every
+pass adds a constant, is a `scf.for`: its trip count is known and nothing is read back. Any other loop with a small
+condition is rotated: the condition is computed once before the loop (`scf.if`) and then at the end of each pass, in
+the same block as the body, so that both can share dispatches.
 """
 
 from __future__ import annotations
@@ -164,8 +164,8 @@ def convert_while(op: Operation) -> bool:
 
 
 def _inline(block: Block, values: list[SSAValue], anchor: Operation) -> Operation:
-    """Copies the ops of `block`, with its arguments replaced by `values`, before `anchor`; returns the terminator, which
-    is copied but not inserted."""
+    """Copies the ops of `block`, with its arguments replaced by `values`, before `anchor`. Returns a copy of the
+    terminator that is not inserted."""
     mapping: dict[SSAValue, SSAValue] = dict(zip(block.args, values, strict=True))
     terminator: Operation | None = None
     for op in block.ops:
@@ -219,7 +219,7 @@ class ConvertWhileToFor(ModulePass):
 
     name = "tiree-global-opt-while-to-for"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in list(function_blocks(op)):
             for inner in list(block.ops):
                 if inner.name == "scf.while":
@@ -232,10 +232,8 @@ class RotateWhile(ModulePass):
 
     name = "tiree-global-opt-rotate-while"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in list(function_blocks(op)):
             for inner in list(block.ops):
                 if inner.name == "scf.while":
                     rotate_while(inner)
-
-

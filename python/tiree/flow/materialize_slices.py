@@ -1,7 +1,8 @@
 """`tiree-dispatch-creation-materialize-slices`: slices that something other than a dispatch reads become values.
 
-In: `tensor.extract_slice`. Out: those read by structured ops stay (the dispatch loads the box from the whole tensor); for
-all other readers a static contiguous box is a `flow.tensor.slice` (a copy, or a view) and any other an identity generic.
+In: `tensor.extract_slice`. Out: those read by structured ops stay (the dispatch loads the box from the whole
+tensor); for all other readers a static contiguous box is a `flow.tensor.slice` (a copy, or a view) and any other an
+identity generic.
 """
 
 from __future__ import annotations
@@ -114,7 +115,7 @@ class MaterializeSlices(ModulePass):
 
     name = "tiree-dispatch-creation-materialize-slices"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             for inner in list(block.ops):
                 if inner.name == "tensor.extract_slice":

@@ -1,8 +1,8 @@
 """`tiree-flow-outline-dispatches`: bodies of dispatches become executables; equal bodies share one.
 
-In: `flow.dispatch.workgroups`. Out: `flow.executable` with one export each, in the order of first use and before the
-function that uses them, and `flow.dispatch`. Two bodies are equal when they agree in everything but the names of values
-(structural keys), so that a model of twelve equal layers has the kernels of one.
+In: `flow.dispatch.workgroups`. Out: `flow.executable` with one export each, in the order of first use and before
+the function that uses them, and `flow.dispatch`. Two bodies are equal when they agree in everything but the names
+of values (structural keys), so that a model of twelve equal layers has the kernels of one.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class OutlineDispatches(ModulePass):
 
     name = "tiree-flow-outline-dispatches"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         outliner = Outliner()
         for function in list(op.body.block.ops):
             if function.name not in ("util.func", "util.initializer"):

@@ -1,10 +1,11 @@
-"""`tiree-global-opt-raise-boxes`: gathers and selects that are boxes at computed offsets become slices and insertions.
+"""`tiree-global-opt-raise-boxes`: gathers and selects that are boxes at computed offsets become slices and
+insertions.
 
 In: elementwise generics whose body reads `source[i + a, j + b, ...]` (a dynamic slice), or selects between
-`update[i - a, ...]` inside a window and a destination outside it (a dynamic update), with offsets that are the same for
-all points. Out: `tensor.extract_slice` and `tensor.insert_slice` with dynamic offsets, which dispatches load and store
-directly, in place and without computing positions per element. An update is raised only when its offsets are clamped into
-the destination, since an insertion may not leave it.
+`update[i - a, ...]` inside a window and a destination outside it (a dynamic update), with offsets that are the same
+for all points. Out: `tensor.extract_slice` and `tensor.insert_slice` with dynamic offsets, which dispatches load
+and store directly, in place and without computing positions per element. An update is raised only when its offsets
+are clamped into the destination, since an insertion may not leave it.
 """
 
 from __future__ import annotations
@@ -259,6 +260,6 @@ class RaiseBoxes(ModulePass):
 
     name = "tiree-global-opt-raise-boxes"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             raise_in_block(block)

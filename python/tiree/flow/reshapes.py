@@ -1,8 +1,10 @@
-"""`tiree-dispatch-creation-sink-reshapes`: reshapes become `flow.tensor.reshape` and move behind the ops that read them.
+"""`tiree-dispatch-creation-sink-reshapes`: reshapes become `flow.tensor.reshape` and move behind the ops that read
+them.
 
-In: tensor.expand_shape, collapse_shape and reshape of static shapes. Out: `flow.tensor.reshape` only (free on the host),
-and an op that reads a reshape of a structured op's result works on that result's own shape, so that the two can share a
-dispatch. The rewritten op's loops are groups of the old ones (or the old ones split); a map that breaks a group stops it.
+In: tensor.expand_shape, collapse_shape and reshape of static shapes. Out: `flow.tensor.reshape` only (free on the
+host), and an op that reads a reshape of a structured op's result works on that result's own shape, so that the two
+can share a dispatch. The rewritten op's loops are groups of the old ones (or the old ones split); a map that breaks
+a group stops it.
 """
 
 from __future__ import annotations
@@ -193,9 +195,7 @@ def _renumbered(index: Operation, groups: list[Group]) -> int | None:
     return None
 
 
-def rebuild(
-    op: Operation, groups: list[Group], num_dims: int, new_maps: list[list[int]], extents: list[int]
-) -> None:
+def rebuild(op: Operation, groups: list[Group], num_dims: int, new_maps: list[list[int]], extents: list[int]) -> None:
     """Replaces `op` by the same computation over the new loops; operands and results are reshaped around it."""
     parallel = iterators_of(op)
     new_parallel = [False] * num_dims
@@ -273,7 +273,7 @@ class SinkReshapes(ModulePass):
 
     name = "tiree-dispatch-creation-sink-reshapes"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             sink_in_block(block)
         for block in top_blocks(op):

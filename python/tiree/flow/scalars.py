@@ -1,7 +1,8 @@
 """Evaluating scalar operations on constants: what the folders of this stage may compute at compile time.
 
-Only operations whose result is exact and the same on every target are here: integer arithmetic, comparisons, selects,
-conversions and the basic IEEE operations of f32 and f64. Integers are Python ints in signed form (`i1`: 0 or 1).
+Only operations whose result is exact and the same on every target are here: integer arithmetic, comparisons,
+selects, conversions and the basic IEEE operations of f32 and f64. Integers are Python ints in signed form (`i1`: 0
+or 1).
 """
 
 from __future__ import annotations

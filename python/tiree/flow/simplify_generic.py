@@ -265,7 +265,7 @@ def replace_exact_divisions(block: Block) -> None:
         limit = 14 if isinstance(op.results[0].type, Float16Type) else 126
         if abs(mantissa) != 0.5 or abs(exponent) >= limit or isinstance(op.results[0].type, BFloat16Type):
             continue
-        constant = ConstantOp(FloatAttr(1.0 / number, op.results[0].type))  # pyright: ignore[reportArgumentType]
+        constant = ConstantOp(FloatAttr(1.0 / number, op.results[0].type))  # pyright: ignore
         product = MulfOp.create(
             operands=[op.operands[0], constant.result],
             result_types=[op.results[0].type],

@@ -1,8 +1,9 @@
 """`tiree-flow-sink-scalars`: host arithmetic on elements of tensors moves into the ops that use its result.
 
-A scalar read from a tensor on the host (`tensor.extract` outside any body) would have to come back from the device. In:
-bodies and `tensor.from_elements`/`linalg.fill` that use such scalars. Out: bodies read the tensors themselves, rank-0
-ones as an input with the map `(...) -> ()`; what still reads an element on the host is a condition of control flow.
+A scalar read from a tensor on the host (`tensor.extract` outside any body) would have to come back from the device.
+In: bodies and `tensor.from_elements`/`linalg.fill` that use such scalars. Out: bodies read the tensors themselves,
+rank-0 ones as an input with the map `(...) -> ()`; what still reads an element on the host is a condition of
+control flow.
 """
 
 from __future__ import annotations
@@ -158,7 +159,7 @@ class SinkScalars(ModulePass):
 
     name = "tiree-flow-sink-scalars"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             for inner in list(block.ops):
                 if inner.name == "linalg.generic":

@@ -1,8 +1,8 @@
 """`tiree-flow-convert-pads-and-concats`: pads become generics, concatenations chains of insertions.
 
-In: tensor.concat and pad. Out: `tensor.insert_slice`, and generics that select between the source and the pad value. A
-pad whose only reader is a windowed op stays: it joins that op's dispatch. Slices and insertions need no change: dispatches
-load and store boxes of tensors.
+In: tensor.concat and pad. Out: `tensor.insert_slice`, and generics that select between the source and the pad
+value. A pad whose only reader is a windowed op stays: it joins that op's dispatch. Slices and insertions need no
+change: dispatches load and store boxes of tensors.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.dialects.tensor import ExtractOp, InsertSliceOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
@@ -157,13 +157,14 @@ def convert_pad(op: Operation) -> None:
     terminator = op.regions[0].block.last_op
     assert terminator is not None
     value = terminator.operands[0]
-    if isinstance(value, BlockArgument) or feeds_window(op):
+    owner = value.owner
+    if isinstance(owner, Block) or feeds_window(op):
         return
-    if value.owner.parent is op.regions[0].block:  # pyright: ignore[reportAttributeAccessIssue]
-        if value.owner.name != "arith.constant":
+    if owner.parent is op.regions[0].block:
+        if owner.name != "arith.constant":
             return
-        value.owner.detach()
-        insert_before(op, value.owner)
+        owner.detach()
+        insert_before(op, owner)
     source = op.operands[0]
     low = mixed_operands(op, "static_low", 1)
     element = result.type.element_type  # pyright: ignore
@@ -197,7 +198,7 @@ class ConvertPadsAndConcats(ModulePass):
 
     name = "tiree-flow-convert-pads-and-concats"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             for inner in list(block.ops):
                 if (convert := CONVERTERS.get(inner.name)) is not None:

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp, YieldOp
 from xdsl.dialects.tensor import EmptyOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from tiree.dialects.iree_tensor_ext import segment_sizes
@@ -154,8 +154,8 @@ def captured_values(op: Operation) -> list[SSAValue]:
     for region in op.regions:
         for inner in region.walk():
             for operand in inner.operands:
-                block = operand.owner if isinstance(operand, BlockArgument) else operand.owner.parent
-                if not _inside(block, op):
+                owner = operand.owner
+                if not _inside(owner if isinstance(owner, Block) else owner.parent, op):
                     found[operand] = None
     return list(found)
 

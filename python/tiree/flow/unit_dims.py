@@ -1,8 +1,8 @@
 """`tiree-dispatch-creation-drop-unit-dims`: loops of one iteration and the operand dims they index disappear.
 
-In: generics. Out: the same computations over loops of at least two iterations, with reshapes of their operands around
-(free on the host). Windowed ops (maps that add loops) are touched only where that turns them into something simpler: a
-1x1 convolution becomes a contraction.
+In: generics. Out: the same computations over loops of at least two iterations, with reshapes of their operands
+around (free on the host). Windowed ops (maps that add loops) are touched only where that turns them into something
+simpler: a 1x1 convolution becomes a contraction.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ class DropUnitDims(ModulePass):
 
     name = "tiree-dispatch-creation-drop-unit-dims"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
+    def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         for block in function_blocks(op):
             drop_in_block(block)
         for block in top_blocks(op):
