@@ -2,8 +2,8 @@
 
 xDSL's own dense attribute copies the data into `bytes` and expands splats; here a constant is a view of memory that
 somebody else owns (the input file's mmap, a numpy array, a blob), plus a flag when one element stands for all. Bytes
-are row-major and little-endian; `i1` takes one byte an element (0 or 1); types below one byte (`i2`, `i4`) also take one
-byte an element here and are packed when they are stored. numpy is imported only where a caller asks for an array.
+are row-major and little-endian; `i1` takes one byte an element (0 or 1); types below one byte (`i2`, `i4`) also take
+one byte an element here and are packed when they are stored. numpy is imported only where a caller asks for an array.
 """
 
 from __future__ import annotations
@@ -195,7 +195,7 @@ class DenseAttr(TypedAttribute, BuiltinAttribute):
         else:
             dtype = np.dtype(name)
         flat = np.frombuffer(self.buffer, dtype)
-        return np.broadcast_to(flat, self.shape) if self.is_splat else flat.reshape(self.shape)
+        return np.broadcast_to(flat.reshape(()), self.shape) if self.is_splat else flat.reshape(self.shape)
 
     def print_without_type(self, printer: Printer) -> None:
         from tiree.dialects.syntax.dense_text import print_dense

@@ -77,6 +77,8 @@ def dense_from_literal(type: TensorType | VectorType, body: str) -> DenseAttr:
         if count:
             raise DenseSyntaxError(f"{type} has {count} elements, the literal has none")
         return DenseAttr.from_buffer(type, b"")
+    if "(" in body and not isinstance(element, ComplexType):
+        raise DenseSyntaxError(f"a complex element in a constant of {element}")
     is_list = body[0] == "["
     flat = _COMPLEX.sub("c", body) if isinstance(element, ComplexType) else body
     if is_list:
@@ -86,8 +88,6 @@ def dense_from_literal(type: TensorType | VectorType, body: str) -> DenseAttr:
     if isinstance(element, ComplexType):
         _check_complex(body, len(texts), 1 if not is_list else count)
         element = element.element_type
-    elif "(" in body:
-        raise DenseSyntaxError(f"a complex element in a constant of {element}")
     if not is_list and len(texts) != (2 if isinstance(type.get_element_type(), ComplexType) else 1):
         raise DenseSyntaxError("several elements need brackets")
     if texts == [""]:

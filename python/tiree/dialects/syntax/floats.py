@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import struct
-from decimal import Decimal
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute
@@ -64,25 +63,49 @@ def format_float(bits: int, format: type[Attribute], width: int) -> str:
     value = float_of_bits(bits, format)
     if not math.isfinite(value):
         return f"0x{bits:0{width // 4}X}"
-    short = f"{value:.6e}"
+    if value == 0:
+        return "-0.000000e+00" if math.copysign(1.0, value) < 0 else "0.000000e+00"
+    sign = "-" if value < 0 else ""
+    digits, power = _decimal(abs(value), 6)
+    leading = power + len(digits) - 1
+    short = f"{sign}{digits[0]}.{digits[1:].ljust(6, '0')}e{leading:+03d}"
     if float_bits(float(short), format) == bits:
         return short
-    text = _all_digits(value, _DIGITS[format])
+    text = sign + _all_digits(*_decimal(abs(value), _DIGITS[format]), _DIGITS[format])
     return text if "." in text else f"0x{bits:0{width // 4}X}"
 
 
-def _all_digits(value: float, precision: int) -> str:
-    """`value` in `precision` significant digits without trailing zeros; plain notation only near 1."""
-    sign, digits, exponent = Decimal(f"{value:.{precision - 1}e}").as_tuple()
-    text = "".join(map(str, digits)).rstrip("0") or "0"
-    power = int(exponent) + len(digits) - len(text)
-    head = "-" if sign else ""
-    leading = power + len(text) - 1
-    plain = power <= 3 and len(text) + power <= precision if power >= 0 else leading >= -3
+def _decimal(value: float, precision: int) -> tuple[str, int]:
+    """Digits and power of ten of a positive float, cut to `precision` digits as LLVM's `APFloat` cuts them.
+
+    The exact decimal is first divided by powers of ten that surely leave enough bits, without rounding, and what
+    remains is rounded half up. So a last digit may differ from the nearest one; MLIR's text has it that way.
+    """
+    numerator, denominator = value.as_integer_ratio()
+    power = -(denominator.bit_length() - 1)
+    number = numerator * 5**-power
+    excess = number.bit_length() - (precision * 196 + 58) // 59
+    if excess > 0 and (removed := excess * 59 // 196):
+        number //= 10**removed
+        power += removed
+    digits = str(number)
+    if len(digits) > precision:
+        dropped = len(digits) - precision
+        rest = digits[precision]
+        digits = digits[:precision] if rest < "5" else str(int(digits[:precision]) + 1)
+        power += dropped
+    stripped = digits.rstrip("0")
+    return stripped, power + len(digits) - len(stripped)
+
+
+def _all_digits(digits: str, power: int, precision: int) -> str:
+    """The number in plain notation near 1, in scientific notation elsewhere."""
+    leading = power + len(digits) - 1
+    plain = power <= 3 and len(digits) + power <= precision if power >= 0 else leading >= -3
     if not plain:
-        return f"{head}{text[0]}.{text[1:] or '0'}E{leading:+d}"
+        return f"{digits[0]}.{digits[1:] or '0'}E{leading:+d}"
     if power >= 0:
-        return head + text + "0" * power
+        return digits + "0" * power
     if leading >= 0:
-        return f"{head}{text[: leading + 1]}.{text[leading + 1 :]}"
-    return f"{head}0.{'0' * (-leading - 1)}{text}"
+        return f"{digits[: leading + 1]}.{digits[leading + 1 :]}"
+    return f"0.{'0' * (-leading - 1)}{digits}"

@@ -144,6 +144,8 @@ def read_typed(reader: Reader, name: str, position: int) -> Operation:
     # A token op without operands still has its one result.
     results = types if name == "stablehlo.optimization_barrier" or not operands else types[:1]
     operand_types = types if operands else []
+    if len(types) == 1:
+        operand_types = types * len(operands)
     values = reader.resolve_all(operands, operand_types, position)
     return reader.build(name, position, values, results, inherent, attributes)
 

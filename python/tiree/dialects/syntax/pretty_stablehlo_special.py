@@ -10,11 +10,9 @@ import re
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
-    IntegerAttr,
     StringAttr,
     TensorType,
     i1,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -274,17 +272,7 @@ def _read_composite(reader: Reader, name: str, position: int) -> Operation:
     from tiree.dialects.syntax.pretty_stablehlo import finish
 
     label = StringAttr(reader.read_string())
-    op = finish(reader, name, position, reader.operand_names(), {"name": label})
-    op.properties.setdefault("version", IntegerAttr(0, i32))
-    return op
-
-
-def read_block_args_region(reader: Reader, count: int) -> Region:
-    """A region in braces whose entry block carries its label."""
-    region = reader.read_region()
-    if count and not region.blocks:
-        reader.fail("this region needs a body")
-    return region
+    return finish(reader, name, position, reader.operand_names(), {"name": label})
 
 
 SPECIAL: dict[str, CustomReader] = {

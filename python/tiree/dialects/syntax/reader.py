@@ -58,7 +58,6 @@ class Reader(AttributeReader):
         self._classes: dict[str, type[Operation]] = {}
         self._custom: dict[str, CustomReader | None] = {}
         self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
-        self._default_dialects = ["builtin"]
         self._first_uses: dict[str, int] = {}
 
     # Values.
@@ -281,11 +280,14 @@ class Reader(AttributeReader):
         """The name with its dialect: `return` inside `func.func` is `func.return`."""
         if "." in name:
             return name
-        for dialect in (*reversed(self._default_dialects), "func"):
+        for dialect in ("builtin", "func"):
             full = f"{dialect}.{name}"
-            if full in self._classes or self.ctx.get_optional_op(full) is not None:
+            if full in self._default_names(dialect):
                 return full
         return self.fail(f"expected an operation, found '{name}'", position)
+
+    def _default_names(self, dialect: str) -> set[str]:
+        return {op.name for op in self.ctx.get_dialect(dialect).operations}
 
     # Blocks and regions.
 

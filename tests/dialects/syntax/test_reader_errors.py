@@ -1,0 +1,98 @@
+"""Every text that is not a module gives one error with the place and what was expected, and no other exception."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiree.dialects import read_module
+from tiree.support.errors import CompileError
+
+FUNCTION = "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {{\n  {}\n  return %a : tensor<4xf32>\n}}\n"
+
+CASES = {
+    "%0 = stablehlo.add %a, %a tensor<4xf32>": ("2:29", "expected ':' and the type of the operation, found 'tensor'"),
+    "%0 = stablehlo.add %a, %b : tensor<4xf32>": ("2:8", "value %b is used but never defined"),
+    "%0 = stablehlo.add %a, %a : tensor<5xf32>": ("2:8", "%a is tensor<4xf32>, but used here as tensor<5xf32>"),
+    "%0 = stablehlo.adds %a, %a : tensor<4xf32>": ("2:8", "unknown operation 'stablehlo.adds'; did you mean"),
+    "%0 = foo.bar %a : tensor<4xf32>": ("2:8", "there is no dialect 'foo'"),
+    "%a = stablehlo.abs %a : tensor<4xf32>": ("2:3", "value %a is already defined"),
+    "%0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<4xf32>": (
+        "2:33",
+        "nesting of the literal is not that of shape 4",
+    ),
+    '%0 = stablehlo.constant dense<"0x00"> : tensor<4xf32>': ("2:33", "needs 16 bytes (4 for a splat)"),
+    "%0 = stablehlo.constant dense<300> : tensor<4xi8>": ("2:33", "300 is out of range for i8"),
+    "%0 = stablehlo.constant dense<1.0> : tensor<?xf32>": ("2:40", "needs a static shape"),
+    "%0 = stablehlo.constant dense_resource<w> : tensor<4xf32>": ("2:42", "has no data"),
+    "%0 = stablehlo.iota : tensor<4xf32>": ("2:23", "needs dim = ..."),
+    "%0 = stablehlo.compare LTE, %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>": ("2:26", "'LTE'"),
+    "%0:2 = stablehlo.abs %a : tensor<4xf32>": ("2:3", "stablehlo.abs has 1 results, 2 names are given"),
+    '"stablehlo.abs"(%a) : (tensor<4xf32>': ("3:3", "expected ')' after the types, found 'return'"),
+    "cf.br ^bb7": ("2:9", "block ^bb7 is not defined in its region"),
+    '"cf.br"() {a = "open} : () -> ()': ("2:", "no closing quote"),
+    '"func.call"() <{callee = @g, callee = @h}> : () -> ()': ("2:", "'callee' is given twice"),
+    "%0 = stablehlo.gather %a : tensor<4xf32>": ("2:8", "stablehlo.gather has no short form here"),
+    "] stray": ("2:3", "expected an operation or '}', found ']'"),
+}
+
+
+@pytest.mark.parametrize("line", CASES)
+def test_the_error_says_where_and_what(line: str) -> None:
+    place, message = CASES[line]
+    with pytest.raises(CompileError) as caught:
+        read_module(FUNCTION.format(line), filename="m.mlir")
+    (diagnostic,) = caught.value.diagnostics
+    assert message in diagnostic.message
+    assert diagnostic.location.startswith(f"m.mlir:{place}"), diagnostic.location
+    assert "^" in diagnostic.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no operation"),
+        ("module {\n", "found the end of the file"),
+        ("#a = #a\nmodule attributes {x = #a} {\n}\n", "refers to itself"),
+        ("module attributes {x = #nope} {\n}\n", "alias #nope is not defined"),
+        ("module attributes {x = 300 : i8} {\n}\n", "300"),
+        ("hello world\n", "expected an operation, found 'hello'"),
+        ("{-# dialect_resources: {", "not closed"),
+    ],
+)
+def test_errors_outside_functions(text: str, message: str) -> None:
+    with pytest.raises(CompileError, match=message.replace("(", "\\(")):
+        read_module(text + "\n")
+
+
+def test_bytes_that_are_no_text_say_so() -> None:
+    with pytest.raises(CompileError, match="MLIR bytecode"):
+        read_module(b"ML\xefR\x06", filename="m.mlirbc")
+    with pytest.raises(CompileError, match="not UTF-8"):
+        read_module(b"\xff\xfe\x00", filename="m.mlir")
+
+
+def test_very_deep_nesting_is_an_error() -> None:
+    with pytest.raises(CompileError, match=r"nested too deeply|cannot be read|expected"):
+        read_module("module {\n" * 5000)
+
+
+SEED = FUNCTION.format(
+    "%0 = stablehlo.constant dense<[[1.0, 2.0]]> : tensor<1x2xf32>\n"
+    '  %1 = "stablehlo.slice"(%a) <{limit_indices = array<i64: 2>, start_indices = array<i64: 0>, '
+    "strides = array<i64: 1>}> : (tensor<4xf32>) -> tensor<2xf32>\n"
+    "  %2 = stablehlo.reduce(%a init: %3) applies stablehlo.add across dimensions = [0] : "
+    '(tensor<4xf32>, tensor<f32>) -> tensor<f32> loc("x")'
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(start=st.integers(0, len(SEED)), length=st.integers(0, 12), insert=st.text('%@#!"<>(){}[]:,-=x0 \n', max_size=3))
+def test_damaged_text_never_raises_anything_else(start: int, length: int, insert: str) -> None:
+    damaged = SEED[:start] + insert + SEED[start + length :]
+    locations = []
+    try:
+        read_module(damaged + "\n")
+    except CompileError as error:
+        locations = [diagnostic.location for diagnostic in error.diagnostics]
+    assert all(location.count(":") == 2 for location in locations)
