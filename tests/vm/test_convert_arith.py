@@ -110,6 +110,14 @@ def test_conversions_between_widths(run_with_iree) -> None:
     assert results(run_with_iree(text, "f", "200")) == [-56, 200, 200.0, -56.0, -56]
 
 
+@pytest.mark.parametrize(("type", "given", "wrapped"), [("i8", 100, -56), ("i8", -128, 0), ("i16", 20000, -25536)])
+def test_narrow_results_are_signed_numbers(run_with_iree, type: str, given: int, wrapped: int) -> None:
+    body = f"""    %s = "arith.addi"(%a, %a) <{{overflowFlags = #arith.overflow<none>}}> : ({type}, {type}) -> {type}
+    "util.return"(%s, %a) : ({type}, {type}) -> ()"""
+    text = module(body, type, f"{type}, {type}", f"%a: {type}")
+    assert results(run_with_iree(text, "f", str(given))) == [wrapped, given]
+
+
 def test_float_operations(run_with_iree) -> None:
     names = ["addf", "subf", "mulf", "divf", "maximumf", "minimumf"]
     lines = [

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, SymbolRefAttr, i32
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, SymbolRefAttr, i8, i16, i32
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiree.dialects import vm
 from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
+from tiree.vm.convert_arith import extended
 from tiree.vm.convert_hal import segments
 
 Handler = Callable[[FunctionBuilder, Operation], None]
@@ -76,8 +77,19 @@ def _unreachable(b: FunctionBuilder, op: Operation) -> None:
     b.block.add_op(vm.fail_op(b.i32(2), text))
 
 
+def _returned(b: FunctionBuilder, value: SSAValue) -> SSAValue:
+    """The register of a result: i8 and i16 leave a function as the signed numbers that they are.
+
+    An argument that is handed back keeps the bits that the caller chose.
+    """
+    owner = value.owner
+    if isinstance(owner, Block) and owner.parent is not None and owner.parent.blocks.first is owner:
+        return b.get(value)
+    return extended(b, value, signed=True) if value.type in (i8, i16) else b.get(value)
+
+
 def _return(b: FunctionBuilder, op: Operation) -> None:
-    values = [b.get(v) for v in op.operands]
+    values = [_returned(b, v) for v in op.operands]
     if b.inlined:  # an initializer of one block: `__init` goes on behind it
         return
     if b.return_block is not None:  # an initializer of several blocks
