@@ -1,0 +1,70 @@
+"""The flag parser."""
+
+from __future__ import annotations
+
+import pytest
+from tiree.support.errors import CompileError
+from tiree.tools.flags import Flag, help_text, parse_flags
+
+FLAGS = (
+    Flag("o", "str", "output", "-"),
+    Flag("count", "int", "a number", 3),
+    Flag("fast", "bool", "a switch", True),
+    Flag("mode", "choice", "one of", "a", choices=("a", "b"), refused={"c": "c needs a GPU"}),
+    Flag("names", "list", "several"),
+    Flag("version", "action", "print and exit"),
+)
+
+
+def parse(*arguments: str):
+    return parse_flags(arguments, FLAGS, {"gone": "use --count instead"})
+
+
+def test_every_way_to_write_a_flag() -> None:
+    parsed = parse(
+        "in.mlir", "-o", "x", "--count=0x10", "-fast=false", "--mode", "b", "--names=p,q", "--names=r", "--version"
+    )
+    assert parsed.positional == ["in.mlir"]
+    assert [parsed[name] for name in ("o", "count", "fast", "mode", "names", "version")] == [
+        "x", 16, False, "b", ["p", "q", "r"], True,
+    ]  # fmt: skip
+    assert parsed.given["names"] == ["p,q", "r"]
+
+
+def test_defaults_and_bare_booleans() -> None:
+    parsed = parse("--fast", "-")
+    assert parsed["fast"] is True
+    assert parsed["count"] == 3
+    assert parsed["names"] == []
+    assert parsed.positional == ["-"]
+    assert set(parsed.given) == {"fast"}
+
+
+def test_everything_after_two_dashes_is_a_file() -> None:
+    assert parse("--", "--count=4").positional == ["--count=4"]
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("--cuont=1", "unknown flag --cuont\n  did you mean count?"),
+        ("--gone=1", "--gone is not available: use --count instead"),
+        ("--count=x", "'x' is not an integer"),
+        ("--fast=maybe", "'maybe' is not a boolean"),
+        ("--mode=c", "--mode=c is not available: c needs a GPU"),
+        ("--mode=d", "--mode=d: no such value"),
+        ("--count", "--count needs a value"),
+    ],
+)
+def test_errors_name_the_flag_and_the_way_out(argument: str, message: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        parse(argument)
+    assert message in str(caught.value)
+
+
+def test_help_lists_flags_defaults_and_what_is_not_available() -> None:
+    text = help_text("tool [options]", FLAGS, {"gone": "x"})
+    assert "USAGE: tool [options]" in text
+    assert "--mode=a|b" in text
+    assert "(default 3)" in text
+    assert "--gone" in text
