@@ -65,13 +65,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = pass_locations()
         passes = {name: Flag(name, "list", "a pass") for name in names}
         raw = [_pass_argument(argument, names) for argument in (sys.argv[1:] if arguments is None else arguments)]
-        return _run(parse_flags(raw, FLAGS, REFUSED, passes))
+        parsed = parse_flags(raw, FLAGS, REFUSED, passes)
+        # Flags that only tiree-compile has keep their defaults, for `options_from_flags`.
+        parsed.values = {**{flag.name: flag.default for flag in COMPILE_FLAGS}, **parsed.values}
+        return _run(parsed)
     except CompileError as error:
         print(error, file=sys.stderr)
     except InternalError as error:
         print(f"tiree-opt: internal error: {error}", file=sys.stderr)
     except OSError as error:
         print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
+    except Exception as error:
+        print(f"tiree-opt: internal error: {type(error).__name__}: {error}", file=sys.stderr)
     return 1
 
 
