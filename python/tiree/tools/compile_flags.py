@@ -218,7 +218,7 @@ def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     flags = [
         f"{name.removeprefix('iree-')}={value}"
         for name, values in parsed.given.items()
-        if name not in _NOT_RECORDED and parsed[name] != defaults[name]
+        if name in defaults and name not in _NOT_RECORDED and parsed[name] != defaults[name]
         for value in values
     ]
     return tuple(sorted(flags))
