@@ -66,14 +66,12 @@ def constant_number(value: SSAValue) -> int | None:
 
 
 def _scalar_op(value: SSAValue, name: str) -> tuple[Operation, Operation] | None:
-    """The generic that makes `value` and the only op of its body, when that is a `name`."""
+    """The generic that makes `value` and the op that computes what it yields, when that is a `name`."""
     op = defining_op(value)
     if op is None or not is_generic(op) or len(op.results) != 1:
         return None
-    inner = body_of(op).first_op
-    if inner is None or inner.name != name or inner.next_op is not body_of(op).last_op:
-        return None
-    return (op, inner) if tuple(yielded(op)) == (inner.results[0],) else None
+    inner = defining_op(yielded(op)[0])
+    return (op, inner) if inner is not None and inner.name == name and inner.parent is body_of(op) else None
 
 
 def _binary_operands(op: Operation, inner: Operation, argument: SSAValue) -> int | None:
@@ -119,6 +117,51 @@ def find_counter(op: Operation) -> Counter | None:
             return None
         return Counter(position, start, stop, step, type)
     return None
+
+
+def drop_invariants(op: Operation) -> Operation:
+    """A `scf.while` without the carried values that no pass changes; what reads them reads their initial values."""
+    before, after = op.regions[0].blocks.first, op.regions[1].blocks.first
+    assert before is not None
+    assert after is not None
+    condition, end = before.last_op, after.last_op
+    assert condition is not None
+    assert end is not None
+    if not len(op.operands) == len(before.args) == len(after.args) == len(end.operands):
+        return op
+    kept = [
+        index
+        for index, argument in enumerate(before.args)
+        if condition.operands[index + 1] is not argument or end.operands[index] is not after.args[index]
+    ]
+    if len(kept) == len(before.args):
+        return op
+    results: dict[int, SSAValue] = {}
+    for index in reversed(range(len(before.args))):
+        if index in kept:
+            continue
+        value = results[index] = op.operands[index]
+        for block in (before, after):
+            argument = block.args[index]
+            argument.replace_all_uses_with(value)
+            block.erase_arg(argument)
+    condition.operands = [condition.operands[0], *(condition.operands[index + 1] for index in kept)]
+    end.operands = [end.operands[index] for index in kept]
+    for region in op.regions:
+        block = region.blocks.first
+        assert block is not None
+        region.detach_block(block)
+    loop = WhileOp.create(
+        operands=[op.operands[index] for index in kept],
+        result_types=[op.results[index].type for index in kept],
+        regions=[Region(before), Region(after)],
+        location=op.location,
+    )
+    insert_before(op, loop)
+    for place, index in enumerate(kept):
+        results[index] = loop.results[place]
+    replace_op(op, [results[index] for index in range(len(op.results))])
+    return loop
 
 
 def _integer(value: int, type: IntegerType, anchor: Operation) -> SSAValue:
@@ -223,7 +266,7 @@ class ConvertWhileToFor(ModulePass):
         for block in list(function_blocks(op)):
             for inner in list(block.ops):
                 if inner.name == "scf.while":
-                    convert_while(inner)
+                    convert_while(drop_invariants(inner))
 
 
 @dataclass(frozen=True)

@@ -139,15 +139,20 @@ def convert_concat(op: Operation) -> None:
 
 
 def feeds_window(op: Operation) -> bool:
-    """Whether the only reader of a pad is a structured op that reads it through sums of loops (conv, pooling), and the
-    innermost dim, along which kernels vectorise, is not padded."""
-    result = op.results[0]
-    if any(op.properties[name].get_values()[-1:] != (0,) for name in ("static_low", "static_high")):  # pyright: ignore
-        return False
-    use = result.get_unique_use()
+    """Whether the only reader of a pad is a structured op that reads it through sums of loops (conv, pooling), none of
+    whose padded loops is the innermost of its result: kernels vectorise along that one."""
+    use = op.results[0].get_unique_use()
     if use is None or not is_generic(use.operation):
         return False
-    return not is_projected_permutation(maps_of(use.operation)[use.index])
+    maps = maps_of(use.operation)
+    if is_projected_permutation(maps[use.index]):
+        return False
+    innermost = maps[-1].results[-1].used_dims() if maps[-1].results else set()
+    pads = zip(*(op.properties[name].get_values() for name in ("static_low", "static_high")), strict=True)  # pyright: ignore
+    return not any(
+        padding != (0, 0) and expr.used_dims() & innermost
+        for padding, expr in zip(pads, maps[use.index].results, strict=True)
+    )
 
 
 def convert_pad(op: Operation) -> None:
