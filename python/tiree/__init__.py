@@ -28,7 +28,7 @@ class CompiledModule(bytes):
         with open(path, "wb") as file:
             file.write(self)
 
-    def load(self, device: str | None = None) -> Any:
+    def load(self, device: str = "local-task") -> Any:
         """The module ready to call; see `tiree.load`."""
         return load(self, device=device)
 
@@ -61,7 +61,7 @@ def compile(
     return result
 
 
-def load(module: str | os.PathLike[str] | bytes, device: str | None = None) -> Any:
+def load(module: str | os.PathLike[str] | bytes, device: str = "local-task") -> Any:
     """The functions of a `.vmfb` (a path or bytes) as methods; see `tiree.runtime.load`."""
     from tiree.runtime import load as load_module
 

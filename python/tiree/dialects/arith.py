@@ -6,7 +6,16 @@ both, so that passes written for plain xDSL keep working on our modules.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IndexType, IntegerAttr, IntegerType, ShapedType
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IndexType,
+    IntegerAttr,
+    IntegerType,
+    ShapedType,
+    TensorType,
+    VectorType,
+)
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, Dialect, OpResult, SSAValue, TypedAttribute
 from xdsl.irdl import IRDLOperation, base, irdl_op_definition, prop_def, result_def, traits_def
@@ -62,7 +71,7 @@ def constant_of(value: SSAValue) -> TypedAttribute | None:
     """The constant that defines `value` (`IntegerAttr`, `FloatAttr`, `DenseAttr`), or None."""
     if isinstance(value, OpResult) and value.op.name == "arith.constant":
         attr = value.op.properties["value"]
-        if isinstance(attr, DenseIntOrFPElementsAttr):
+        if isinstance(attr, DenseIntOrFPElementsAttr) and isinstance(attr.type, (TensorType, VectorType)):
             return DenseAttr.from_buffer(attr.type, attr.data.data)
         return attr  # pyright: ignore[reportReturnType]
     return None

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
-    BuiltinAttribute,
     ComplexType,
     Float16Type,
     Float32Type,
@@ -26,7 +25,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
 )
-from xdsl.ir import Attribute, Data, TypedAttribute
+from xdsl.ir import Attribute, BuiltinAttribute, Data, TypedAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.printer import Printer
 

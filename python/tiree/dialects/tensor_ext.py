@@ -21,7 +21,7 @@ def _verify_reshape(
         raise VerifyException(f"a scalar tensor can only be reshaped to sizes of 1, not to {expanded_type}")
 
 
-tensor.verify_reshape_like_types = _verify_reshape
+tensor.verify_reshape_like_types = _verify_reshape  # pyright: ignore[reportPrivateImportUsage]
 
 TensorExt = Dialect("tensor", [], [])
 """Registered over xDSL's `Tensor`."""

@@ -14,7 +14,7 @@ from tiree.tools.flags import Flag, ParsedFlags, fail
 
 _CPU_ONLY = "this release compiles for the CPU only; use --iree-hal-target-device=local"
 _VMVX = "Tiree has no VMVX backend; llvm-cpu makes portable files with --iree-llvmcpu-target-cpu=generic"
-_GPU_BACKENDS = dict.fromkeys(
+_GPU_BACKENDS: dict[str, str] = dict.fromkeys(
     ("cuda", "rocm", "hip", "vulkan", "metal", "amdgpu", "vulkan-spirv", "metal-spirv"), _CPU_ONLY
 )
 _OPT_LEVELS = ("O0", "O1", "O2", "O3")

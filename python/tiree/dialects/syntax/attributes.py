@@ -12,29 +12,20 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     BoolAttr,
     BytesAttr,
-    CallSiteLoc,
     DenseArrayBase,
     DictionaryAttr,
-    FileLineColLoc,
     Float16Type,
     Float32Type,
     Float64Type,
     FloatAttr,
     FunctionType,
-    FusedLoc,
     IndexType,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     LocationAttr,
-    NameLoc,
-    NoneAttr,
     StringAttr,
     SymbolRefAttr,
-    TensorType,
     UnitAttr,
-    UnknownLoc,
-    VectorType,
     bf16,
     f16,
     f32,
@@ -46,7 +37,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import StringLiteral
 
 from tiree.dialects.dense import DenseAttr
-from tiree.dialects.syntax.dense_text import DenseSyntaxError, dense_from_hex, dense_from_literal
+from tiree.dialects.syntax import constants, locations
 from tiree.dialects.syntax.floats import float_of_bits
 from tiree.dialects.syntax.resources import find_resources
 from tiree.dialects.syntax.scanner import ANGLES, WS, Scanner
@@ -61,8 +52,6 @@ _BUILTIN = re.compile(rf"{WS}((?:affine_map|affine_set|array|strided){ANGLES})")
 _SYMBOL = re.compile(rf'{WS}(@(?:[\w.$-]+|"[^"\\]*")(?:::@(?:[\w.$-]+|"[^"\\]*"))*)')
 _SYMBOL_PART = re.compile(r'@([\w.$-]+|"[^"\\]*")')
 _ENTRY = re.compile(rf'{WS}(?:"((?:[^"\\]++|\\.)*+)"|([A-Za-z_][\w$.]*)){WS}(=(?!=))?')
-_LOC_ALIAS = re.compile(rf"{WS}loc\({WS}(#[\w.$-]+){WS}\)")
-_LOC = re.compile(rf"{WS}loc{WS}\(")
 _ALIAS_LINE = re.compile(r"^[ \t]*(#[\w$.-]+)\s*=", re.MULTILINE)
 _DENSE_ARRAY = re.compile(rf"array<{WS}([su]?i\d+|f32|f64){WS}(?::([^>]*))?>")
 _FLOATS = {"f16": f16, "bf16": bf16, "f32": f32, "f64": f64}
@@ -154,7 +143,7 @@ class AttributeReader(Scanner):
             case "@":
                 return self.read_symbol()
             case "#":
-                return self._read_hash()
+                return self.read_hash()
             case "(" | "!":
                 return self.read_type()
             case character if character.isdigit() or character == "-":
@@ -288,7 +277,8 @@ class AttributeReader(Scanner):
         """`@name` without the sign."""
         return self.read_symbol().root_reference.data
 
-    def _read_hash(self) -> Attribute | None:
+    def read_hash(self) -> Attribute | None:
+        """A dialect attribute or alias: `#name`, `#dialect.attr<...>`."""
         match = _HASH.match(self.text, self.p)
         if match is None:
             return self._read_by_xdsl()
@@ -416,125 +406,19 @@ class AttributeReader(Scanner):
             self.p = match.end()
         return found
 
-    # Constants.
+    # Constants and locations.
 
     def read_dense(self) -> DenseAttr:
         """What follows `dense`: `<...> : type`."""
-        self.want("<", " after dense")
-        start = self.p
-        if self.at('"'):
-            opening = self.p
-            end = self.text.find('"', opening + 1)
-            if end < 0:
-                self.fail("this string has no closing quote", opening)
-            self.p = end + 1
-            self.want(">", " after the hex string")
-            type = self._read_dense_type()
-            return self._dense(lambda: dense_from_hex(type, self.text[opening + 1 : end]), start)
-        end = self.text.find(">", start)
-        if end < 0:
-            self.fail("expected '>' to close dense<...>", start)
-        self.p = end + 1
-        type = self._read_dense_type()
-        return self._dense(lambda: dense_from_literal(type, self.text[start:end]), start)
-
-    def _dense(self, make, start: int) -> DenseAttr:  # pyright: ignore[reportMissingParameterType]
-        try:
-            return make()
-        except (DenseSyntaxError, TypeError) as error:
-            self.fail(str(error), start)
-
-    def _read_dense_type(self) -> TensorType | VectorType:
-        self.want(":", " and a type after a constant")
-        start = self.skip()
-        type = self.read_type()
-        if not isinstance(type, (TensorType, VectorType)):
-            self.fail(f"a constant needs a tensor or vector type, not {type}", start)
-        if any(size < 0 for size in type.get_shape()):
-            self.fail(f"a constant needs a static shape, not {type}", start)
-        return type
+        return constants.read_dense(self)
 
     def read_dense_resource(self) -> DenseAttr:
         """What follows `dense_resource`: `<key> : type`; the bytes are in the file's resource section."""
-        self.want("<", " after dense_resource")
-        start = self.skip()
-        key = self.read_string() if self.at('"') else self.want_word()
-        self.want(">", " after the resource's name")
-        type = self._read_dense_type()
-        if key not in self._resources:
-            hint = (
-                "it was left out when the file was printed; print it without eliding"
-                if key == "__elided__"
-                else "the file has no {-# dialect_resources #-} entry of that name"
-            )
-            self.fail(f"dense_resource<{key}> has no data: {hint}", start)
-        return self._dense(lambda: self._resources[key].dense(self.text, type), start)
-
-    # Locations.
+        return constants.read_dense_resource(self, self._resources)
 
     def read_optional_location(self) -> LocationAttr | None:
         """`loc(...)`, if present."""
-        match = _LOC_ALIAS.match(self.text, self.p)
-        if match is not None:
-            self.p = match.end()
-            return self.read_alias(match.group(1), match.start(1))  # pyright: ignore[reportReturnType]
-        match = _LOC.match(self.text, self.p)
-        if match is None:
-            return None
-        self.p = match.end()
-        location = self._read_location_body()
-        self.want(")", " after a location")
-        return location
-
-    def _read_location_body(self) -> LocationAttr:
-        position = self.skip()
-        match self.peek():
-            case "#":
-                found = self._read_hash()
-                if not isinstance(found, (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)):
-                    self.fail("expected the alias of a location", position)
-                return found
-            case '"':
-                return self._read_named_location()
-        match self.want_word("unknown", "callsite", "fused"):
-            case "callsite":
-                self.want("(")
-                callee = self._read_location_body()
-                self.want_word("at")
-                caller = self._read_location_body()
-                self.want(")")
-                return CallSiteLoc(callee, caller)
-            case "fused":
-                metadata = NoneAttr()
-                if self.take("<"):
-                    metadata = self.read_attribute()
-                    self.want(">")
-                self.want("[")
-                parts = [self._read_location_body()]
-                while self.take(","):
-                    parts.append(self._read_location_body())
-                self.want("]")
-                return FusedLoc(tuple(parts), metadata)
-        return UnknownLoc()
-
-    def _read_named_location(self) -> LocationAttr:
-        name = self.read_string()
-        if not self.take(":"):
-            if self.take("("):
-                child = self._read_location_body()
-                self.want(")")
-                return NameLoc(StringAttr(name), child)
-            return NameLoc(StringAttr(name), NoneAttr())
-        line = self.integer()
-        self.want(":")
-        column = self.integer()
-        if self.take_word("to"):
-            # A range: only its start is kept.
-            if not self.at(":"):
-                self.integer()
-            self.want(":")
-            self.integer()
-        return FileLineColLoc(StringAttr(name), IntAttr(line), IntAttr(column))
+        return locations.read_optional_location(self)
 
     # The same for xDSL code that parses by tokens.
 

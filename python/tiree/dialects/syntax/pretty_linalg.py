@@ -25,7 +25,8 @@ from tiree.dialects.syntax.pretty_stablehlo import i64_array, read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
 
 _ITERATORS: dict[str, IteratorTypeAttr] = {
-    kind.value: IteratorTypeAttr(kind) for kind in (IteratorType.PARALLEL, IteratorType.REDUCTION, IteratorType.WINDOW)
+    str(kind.value): IteratorTypeAttr(kind)
+    for kind in (IteratorType.PARALLEL, IteratorType.REDUCTION, IteratorType.WINDOW)
 }
 
 

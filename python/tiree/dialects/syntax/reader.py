@@ -226,7 +226,7 @@ class Reader(AttributeReader):
         inputs, outputs = self.read_function_type()
         operands = self.resolve_all(names, inputs, types_at)
         if attributes:
-            self._move_properties(cls, properties, attributes)
+            _move_properties(cls, properties, attributes)
         return cls.create(
             operands=operands,
             result_types=outputs,
@@ -236,19 +236,6 @@ class Reader(AttributeReader):
             regions=regions,
             location=self.location_at(position),
         )
-
-    @staticmethod
-    def _move_properties(
-        cls: type[Operation], properties: dict[str, Attribute], attributes: dict[str, Attribute]
-    ) -> None:
-        """Older text has properties among the attributes."""
-        if issubclass(cls, IRDLOperation):
-            known = cls.get_irdl_definition().properties
-        else:
-            known = getattr(cls, "PROPERTIES", ())
-        for name in known:
-            if name in attributes and name not in properties:
-                properties[name] = attributes.pop(name)
 
     def _read_region_list(self) -> list[Region]:
         self.want("(")
@@ -442,6 +429,14 @@ class Reader(AttributeReader):
         return None if match is None else self.block_named(match.group(1), match.start(1))
 
 
+def _move_properties(cls: type[Operation], properties: dict[str, Attribute], attributes: dict[str, Attribute]) -> None:
+    """Older text has properties among the attributes."""
+    known = cls.get_irdl_definition().properties if issubclass(cls, IRDLOperation) else getattr(cls, "PROPERTIES", ())
+    for name in known:
+        if name in attributes and name not in properties:
+            properties[name] = attributes.pop(name)
+
+
 _INPUT_ERRORS = (ValueError, TypeError, KeyError, IndexError, AssertionError, NotImplementedError, AttributeError)
 """What xDSL's parsing code raises, besides its own exceptions, on text that it does not expect."""
 
@@ -451,16 +446,19 @@ def _load(source: str | bytes | os.PathLike[str], filename: str) -> tuple[str, s
         isinstance(source, str) and len(source) < 4096 and "\n" not in source and os.path.exists(source)
     )
     if is_path:
-        path = os.fspath(source)  # pyright: ignore[reportArgumentType]
+        path = os.fsdecode(source)
         with open(path, "rb") as file:
-            source, filename = file.read(), filename or path
-    if isinstance(source, bytes):
-        try:
-            source = source.decode()
-        except UnicodeDecodeError as error:
-            what = "MLIR bytecode; convert it to text with iree-opt" if source[:4] == b"ML\xefR" else "not UTF-8 text"
-            raise CompileError(Diagnostic(f"this is {what} (byte {error.start})", f"{filename}:1:1")) from None
-    return str(source), filename or "<input>"
+            return _decode(file.read(), filename or path), filename or path
+    filename = filename or "<input>"
+    return _decode(source, filename) if isinstance(source, bytes) else str(source), filename
+
+
+def _decode(data: bytes, filename: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        what = "MLIR bytecode; convert it to text with iree-opt" if data[:4] == b"ML\xefR" else "not UTF-8 text"
+        raise CompileError(Diagnostic(f"this is {what} (byte {error.start})", f"{filename}:1:1")) from None
 
 
 def _excerpt(text: str, position: int, column: int) -> str:

@@ -122,10 +122,7 @@ class Scanner(Parser):
         """The location of `position`; built without xDSL's checks, since every op gets one."""
         line, column = self.line_and_column(position)
         location = object.__new__(FileLineColLoc)
-        fields = location.__dict__
-        fields["filename"] = self._filename_attr
-        fields["line"] = self._number(line)
-        fields["column"] = self._number(column)
+        vars(location).update(filename=self._filename_attr, line=self._number(line), column=self._number(column))
         return location
 
     def _number(self, value: int) -> IntAttr:
