@@ -113,7 +113,8 @@ class KernelBuilder:
 
     def opaque(self, value: SSAValue, low: int, high: int) -> Lin:
         """A computed index (scalar index, or vector of index or integers) as a linear form of its own."""
-        key = ("sym", value)
+        # The bounds belong to the symbol: what is known of a value depends on the conditionals around it.
+        key = ("sym", value, low, high)
         memo = self.frames[self.level_of(value)].memo
         sym = memo.get(key)
         if sym is None:

@@ -16,7 +16,7 @@ from xdsl.ir import SSAValue
 
 from tiree.codegen.common.builder import INDEX
 from tiree.codegen.common.evaluate import Evaluator
-from tiree.codegen.common.linear import ZERO, Lin
+from tiree.codegen.common.linear import SCALAR, ZERO, Lin
 from tiree.codegen.common.points import Point
 from tiree.dialects.hal_executable import InterfaceWorkgroupIDOp
 
@@ -215,7 +215,8 @@ def workgroup_coordinates(ev: Evaluator, loops: Sequence[Loop]) -> list[Lin]:
         return [ZERO] * len(loops)
     properties = {"dimension": IntegerAttr(0, IndexType())}
     id = ev.b.emit(InterfaceWorkgroupIDOp, [], INDEX, properties, 0)  # pyright: ignore[reportArgumentType]
-    rest = ev.b.opaque(id, 0, total - 1)
+    # A symbol of this nest's own: another nest of the kernel may have fewer chunks, and so other bounds.
+    rest = Lin.of(ev.b.sym(SCALAR, id, 0, total - 1))
     coordinates = [ZERO] * len(loops)
     remaining = total
     for k in range(len(loops) - 1, -1, -1):
