@@ -58,7 +58,7 @@ def _program(name: str) -> Model:
     def program():
         from programs import models
 
-        return models.MODELS[name]()
+        return next(m for m in models.models() if m.name == name)
 
     return Model(name, lambda: program().text, lambda: list(program().inputs))
 
@@ -76,8 +76,8 @@ MODELS = {
         Model("add", lambda: ADD, lambda: [_normal(4), _normal(4)], "add"),
         _digits("mlp"),
         _digits("cnn"),
-        _program("transformer_f32"),
-        _program("residual_cnn_f32"),
+        _program("transformer_float32"),
+        _program("residual_float32"),
         _program("lstm"),
         _program("newton"),
         _matmul(512),
