@@ -111,15 +111,3 @@ def is_permutation(map: AffineMap) -> bool:
 
 def is_identity(map: AffineMap) -> bool:
     return dim_positions(map) == list(range(map.num_dims))
-
-
-def value_range(expr: AffineExpr, extents: Sequence[int]) -> tuple[int, int] | None:
-    """Smallest and largest value of a linear `expr` when dim i runs over `range(extents[i])`."""
-    form = linear_form(expr)
-    if form is None:
-        return None
-    low = high = form[0]
-    for dim, factor in form[1]:
-        reach = factor * max(extents[dim] - 1, 0)
-        low, high = (low + reach, high) if reach < 0 else (low, high + reach)
-    return low, high

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.flow.structured import erase_op, function_blocks, replace_op
@@ -121,10 +121,6 @@ def top_blocks(module: ModuleOp) -> list[Block]:
 def _in_control_flow(block: Block) -> bool:
     parent = block.parent_op()
     return parent is not None and parent.name.startswith("scf.")
-
-
-def defined_in(value: SSAValue, block: Block) -> bool:
-    return (value.block if isinstance(value, BlockArgument) else value.owner.parent) is block  # pyright: ignore
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def _dense(value: SSAValue) -> DenseAttr | None:
 def move_constant(op: Operation) -> DenseAttr | None:
     """A permutation of one constant input, as a new constant."""
     block = body_of(op)
-    if input_count(op) != 1 or block.first_op is not block.last_op or yielded(op) != (block.args[0],):
+    if input_count(op) != 1 or block.first_op is not block.last_op or tuple(yielded(op)) != (block.args[0],):
         return None
     attr = _dense(op.operands[0])
     read, store = maps_of(op)

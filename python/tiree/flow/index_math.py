@@ -15,7 +15,7 @@ from xdsl.dialects.arith import (
     SelectOp,
     SubiOp,
 )
-from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i64
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_int
@@ -109,6 +109,3 @@ class IndexBuilder:
         for test in tests:
             inside = self.both(inside, test)
         return self.clamp(relative, size - 1), inside
-
-
-INDEX = IndexType()

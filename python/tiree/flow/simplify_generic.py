@@ -27,7 +27,6 @@ from tiree.flow.structured import (
     maps_of,
     set_maps,
     set_segments,
-    shape_of,
     yielded,
 )
 
@@ -274,7 +273,3 @@ def replace_exact_divisions(block: Block) -> None:
         insert_before(op, constant, product)
         op.results[0].replace_all_uses_with(product.results[0])
         erase_op(op)
-
-
-def is_scalar_shaped(value: SSAValue) -> bool:
-    return isinstance(value.type, TensorType) and shape_of(value) == ()

@@ -16,7 +16,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
-from tiree.dialects.arith import constant_int
 from tiree.flow.index_math import IndexBuilder
 from tiree.flow.structured import (
     body_of,
@@ -145,12 +144,6 @@ def _replace_by_generic(op: Operation, body: Block, rank: int) -> None:
     insert_before(op, empty, generic)
     sink_into_body(generic)
     replace_op(op, generic.results)
-
-
-def constant_position(op: Operation) -> list[int] | None:
-    """The position that a `tensor.extract` reads, when it is constant."""
-    positions = [constant_int(index) for index in op.operands[1:]]
-    return None if None in positions else [position for position in positions if position is not None]
 
 
 @dataclass(frozen=True)

@@ -73,10 +73,6 @@ def iterators_of(op: Operation) -> tuple[bool, ...]:
     return tuple(attr.data is IteratorType.PARALLEL for attr in op.properties["iterator_types"].data)  # pyright: ignore
 
 
-def set_iterators(op: Operation, parallel: Sequence[bool]) -> None:
-    op.properties["iterator_types"] = ArrayAttr([PARALLEL if flag else REDUCTION for flag in parallel])
-
-
 def body_of(op: Operation) -> Block:
     block = op.regions[0].blocks.first
     assert block is not None
