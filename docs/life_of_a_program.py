@@ -27,7 +27,7 @@ func.func @predict(%x: tensor<2x3xf32>) -> tensor<2x4xf32> {
   %3 = stablehlo.maximum %2, %zero : tensor<2x4xf32>
   return %3 : tensor<2x4xf32>
 }
-"""
+"""  # noqa: E501
 
 FLAGS = {
     "llvmcpu_target_triple": "x86_64-unknown-linux-gnu",
@@ -53,8 +53,8 @@ TEXT = {
     "executable-sources": "Executables are specialised for the target and know their bindings.",
     "executable-configurations": "Each kernel gets a strategy, picked from the shapes and the target description.",
     "executable-targets": "Kernels are machine code in a small ELF image; how many workgroups each has is known now.",
-    "hal": "The schedule becomes calls on a device. The command buffer is recorded once, when the module is loaded, and "
-    "executed with the buffers of each call.",
+    "hal": "The schedule becomes calls on a device. The command buffer is recorded once, when the module is loaded, "
+    "and executed with the buffers of each call.",
     "vm": "Host code in VM instructions. References are moved or discarded at their last use.",
 }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from stream_harness import iree_compile, print_module
 from tiree.dialects import get_context, hal, read_module
 from tiree.dialects.dense import DenseAttr
 from xdsl.dialects.builtin import ModuleOp, VectorType, i8
+
+from tests.stream.stream_harness import iree_compile, print_module
 
 
 def compile_executables(module: ModuleOp, folder: Path) -> None:

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from flow_kernels import ADD4, DOUBLE4, FlowProgram
-from flow_programs import PROGRAMS, X4
-from iree_codegen import compile_executables
-from stream_harness import apply, count, expect, iree_compile, iree_opt, print_module, read, run_vmfb
 from tiree.hal import executable_sources_passes, hal_passes
 from tiree.stream import stream_passes
 from tiree.support.errors import CompileError
 from tiree.support.options import CompileOptions
+
+from tests.hal.iree_codegen import compile_executables
+from tests.stream.flow_kernels import ADD4, DOUBLE4, FlowProgram
+from tests.stream.flow_programs import PROGRAMS, X4
+from tests.stream.stream_harness import apply, count, expect, iree_compile, iree_opt, print_module, read, run_vmfb
 
 BY_NAME = {program.name: program for program in PROGRAMS}
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from flow_kernels import ADD4, BUMP4, CHOOSE4, DOUBLE4, DOUBLE16, LESS, POSITIVE4, TRIPLE, FlowProgram
+
+from tests.stream.flow_kernels import ADD4, BUMP4, CHOOSE4, DOUBLE4, DOUBLE16, LESS, POSITIVE4, TRIPLE, FlowProgram
 
 
 def _main(arguments: str, results: str, body: str) -> str:

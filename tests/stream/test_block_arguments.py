@@ -1,8 +1,9 @@
 """Loop-invariant values are no block arguments; what changes stays one."""
 
-from stream_harness import read
 from tiree.stream.block_arguments import remove_constant_arguments
 from tiree.stream.lower_control_flow import lower_region
+
+from tests.stream.stream_harness import read
 
 LOOP = """
 util.func public @main(%n: index, %w: i32, %x: i32) -> (i32, i32) {

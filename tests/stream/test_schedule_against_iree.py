@@ -1,11 +1,12 @@
 """Every flow program, scheduled by Tiree, carried on by iree-compile and run by iree.runtime, against numpy."""
 
 import pytest
-from flow_kernels import FlowProgram
-from flow_programs import PROGRAMS
-from stream_harness import apply, count, expect, iree_compile, iree_opt, print_module, read, run_vmfb
 from tiree.stream import memory_report, stream_passes
 from tiree.support.options import CompileOptions
+
+from tests.stream.flow_kernels import FlowProgram
+from tests.stream.flow_programs import PROGRAMS
+from tests.stream.stream_harness import apply, count, expect, iree_compile, iree_opt, print_module, read, run_vmfb
 
 BY_NAME = {program.name: program for program in PROGRAMS}
 

@@ -1,11 +1,12 @@
 """Programs that cannot be scheduled: the message names the operation and says what to do."""
 
 import pytest
-from flow_kernels import BUMP4, FlowProgram
-from stream_harness import apply, read
 from tiree.stream import stream_passes
 from tiree.support.errors import CompileError
 from tiree.support.options import CompileOptions
+
+from tests.stream.flow_kernels import BUMP4, FlowProgram
+from tests.stream.stream_harness import apply, read
 
 
 def fails(host: str, kernels: tuple[str, ...] = ()) -> str:

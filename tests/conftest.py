@@ -1,0 +1,25 @@
+"""What all tests share: hypothesis without clocks and chance, and a current folder that is not the repository."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples on every machine and in every order, none refused because the machine is busy. Search for new ones
+# with `pytest --hypothesis-profile=search`.
+_COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "database": None, "print_blob": True}
+settings.register_profile("tests", derandomize=True, max_examples=50, **_COMMON)
+settings.register_profile("search", max_examples=1000, **_COMMON)
+settings.load_profile("tests")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _working_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Tests run in a folder of their own: what a tool writes into the current one never lands in the repository."""
+    before = os.getcwd()
+    os.chdir(tmp_path_factory.mktemp("working_folder"))
+    yield
+    os.chdir(before)
