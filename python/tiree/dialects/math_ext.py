@@ -56,7 +56,7 @@ class _PredicateOp(IRDLOperation):
     def print(self, printer: Printer) -> None:
         printer.print_string(" ")
         printer.print_ssa_value(self.operand)
-        if self.fastmath.flags:
+        if self.fastmath.data:
             printer.print_string(" fastmath")
             self.fastmath.print_parameter(printer)
         printer.print_op_attributes(self.attributes)

@@ -34,11 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if len(parsed.positional) != 1:
             raise fail(f"{len(parsed.positional)} files given; needs one", "write tiree-dump-module file.vmfb")
         dump(parsed.positional[0], parsed.values)
+    except BrokenPipeError:
+        return 0
     except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
         print(explain(error), file=sys.stderr)
         return 1
-    except BrokenPipeError:
-        return 0
     return 0
 
 
