@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tiree.flow.scalars import evaluate
 from xdsl.dialects import arith
+from xdsl.dialects import test as test_dialect
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, f32, i64
-from xdsl.dialects.test import TestOp
 
 WIDTHS = (8, 16, 32, 64)
 EDGES = (0, 1, -1, 2, 100, -100)
@@ -18,7 +18,7 @@ def values(width: int) -> list[int]:
 
 
 def op_of(kind, type, result=None, **properties):
-    source = TestOp(result_types=[type, type])
+    source = test_dialect.TestOp(result_types=[type, type])
     return kind.create(operands=list(source.results), result_types=[result or type], properties=properties)
 
 
