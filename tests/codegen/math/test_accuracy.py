@@ -139,7 +139,9 @@ def test_small_floats_are_nearly_correctly_rounded(name: str, type: str) -> None
 def test_coefficients_are_what_the_fit_gives() -> None:
     """A few of them: fitting all takes seconds."""
     import mpmath
-    from tiree.codegen.math import coefficients, fit
+    from tiree.codegen.math import coefficients
+
+    from tests.codegen.math import fit
 
     with mpmath.workdps(45):
         for entry in fit.TABLE:

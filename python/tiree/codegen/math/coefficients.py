@@ -1,4 +1,4 @@
-"""Polynomial coefficients, lowest power first. Written by `python -m tiree.codegen.math.fit`.
+"""Polynomial coefficients, lowest power first. Written by `python tests/codegen/math/fit.py`.
 
 Comments give the fitted function and the largest weighted error of the exact polynomial.
 """

@@ -1,4 +1,4 @@
-"""Fits the polynomials of `coefficients.py`: `python -m tiree.codegen.math.fit` prints that file anew.
+"""Fits the polynomials of `coefficients.py`: `python tests/codegen/math/fit.py` prints that file anew.
 
 Each entry of `TABLE` is a function, an interval, a number of terms and the weight that turns its error into the error
 that matters (relative to the final result). The fit is Remez's exchange in high precision; needs mpmath, which only
@@ -211,7 +211,7 @@ def main() -> None:
     import mpmath as mp
 
     mp.mp.dps = 45
-    print('"""Polynomial coefficients, lowest power first. Written by `python -m tiree.codegen.math.fit`.\n')
+    print('"""Polynomial coefficients, lowest power first. Written by `python tests/codegen/math/fit.py`.\n')
     print("Comments give the fitted function and the largest weighted error of the exact polynomial.")
     print('"""\n\nfrom __future__ import annotations\n')
     for fit in TABLE:
