@@ -97,7 +97,9 @@ fn changed_bytes_in_modules_with_checksums() {
         for bit in 0..8 {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << bit;
-            assert_ne!(refusal(&bytes, "x.vmfb"), "accepted", "byte {at} bit {bit}");
+            let said = refusal(&bytes, "x.vmfb");
+            assert_ne!(said, "accepted", "byte {at} bit {bit}");
+            assert!(said.contains("x.vmfb"), "byte {at} bit {bit}: {said}");
         }
     }
     let code = good.windows(8).position(|w| w == [0x79, 0x0D, 0x2A, 0, 0, 0, 0, 0]).unwrap();

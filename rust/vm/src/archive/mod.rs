@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use crate::isa;
-use crate::status::{Annotate, Result, Status};
+use crate::status::{Result, Status, StatusCode};
 use memory::Memory;
 pub use schema::ModuleDef;
 
@@ -62,7 +62,7 @@ impl Archive {
     fn new(memory: Memory, source: String) -> Result<Arc<Archive>> {
         let bytes = memory.bytes();
         let flatbuffer = locate(bytes, &source)?;
-        let def = schema::parse(&bytes[flatbuffer.clone()]).annotate(|| format!("in {source}"))?;
+        let def = schema::parse(&bytes[flatbuffer.clone()]).map_err(|status| unreadable(status, &source))?;
         let rodata_base = flatbuffer.end.next_multiple_of(memory::ALIGNMENT);
         let archive = Archive { source, flatbuffer, rodata_base, def, memory };
         archive.check_rodata()?;
@@ -148,6 +148,15 @@ impl Archive {
             env!("CARGO_PKG_VERSION")
         )))
     }
+}
+
+/// Tables that no compiler writes: the file is named first, what the reader met comes behind.
+fn unreadable(status: Status, source: &str) -> Status {
+    if status.code() == StatusCode::Unimplemented {
+        return status.annotate(format!("in {source}"));
+    }
+    let text = format!("{source} is damaged: its tables cannot be read. Copy it again or recompile.");
+    Status::new(status.code(), text).annotate(status.message())
 }
 
 fn cut_short(source: &str, have: usize, need: usize) -> Status {
