@@ -72,6 +72,23 @@ def test_bytes_that_are_no_text_say_so() -> None:
         read_module(b"\xff\xfe\x00", filename="m.mlir")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        'module attributes {x = #hal.executable.target<"a", "b", {y = "' + "ab" * 5000 + "}>} {\n}\n",
+        "{-# " + "a" * 200_000,
+        "module attributes {x = #a.b" + "<" * 100_000,
+        '#a = "' + '\\"' * 100_000,
+        "module attributes {x = #a.b<" + "->-" * 50_000,
+    ],
+    ids=["open-string", "long-word", "open-brackets", "escapes", "arrows"],
+)
+def test_hostile_text_takes_no_longer_than_it_is_long(text: str) -> None:
+    # Each of these took exponential or quadratic time in some reader; here they would hang the test.
+    with pytest.raises(CompileError):
+        read_module(text + "\n")
+
+
 def test_very_deep_nesting_is_an_error() -> None:
     with pytest.raises(CompileError, match=r"nested too deeply|cannot be read|expected"):
         read_module("module {\n" * 5000)

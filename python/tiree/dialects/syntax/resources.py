@@ -15,7 +15,8 @@ from xdsl.dialects.builtin import TensorType, VectorType
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.dialects.syntax.dense_text import DenseSyntaxError
 
-_KEY = re.compile(r'([\w.$-]+|"[^"\\]*")\s*:\s*"')
+_STEP = re.compile(r'\s*+(?:[{},]|([\w.$-]++|"[^"\\]*+")\s*+:\s*+("?))')
+"""A bracket or comma, or a key and perhaps the quote that opens its blob."""
 
 
 @dataclass
@@ -46,14 +47,15 @@ def find_resources(text: str) -> dict[str, Resource]:
     """Every blob by its key."""
     start = text.rfind("{-#")
     found: dict[str, Resource] = {}
-    if start < 0:
-        return found
-    position = start
-    while (match := _KEY.search(text, position)) is not None:
-        end = text.find('"', match.end())
+    position = start + len("{-#") if start >= 0 else len(text)
+    while (match := _STEP.match(text, position)) is not None:
+        position = match.end()
+        if not match.group(2):
+            continue
+        end = text.find('"', position)
         if end < 0:
             break
-        digits = match.end() + (2 if text.startswith("0x", match.end()) else 0)
+        digits = position + (2 if text.startswith("0x", position) else 0)
         found[match.group(1).strip('"')] = Resource(digits, end)
         position = end + 1
     return found

@@ -37,6 +37,13 @@ _INTEGER = re.compile(rf"{WS}(-?(?:0x[0-9a-fA-F]+|\d+))")
 _NEWLINE = re.compile(r"\n")
 
 
+class _TokenLexer(MLIRLexer):
+    """xDSL's lexer without its regular expression that takes exponential time on a string that is not closed."""
+
+    _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+    _whitespace_regex = re.compile(WS)
+
+
 class LazyState(ParserState[MLIRTokenKind]):
     """xDSL's parser state whose current token is lexed on demand."""
 
@@ -75,7 +82,7 @@ class Scanner(Parser):
         self.text = text
         self.filename = filename
         self.p = 0
-        self._parser_state = LazyState(MLIRLexer(Input(text, filename)))
+        self._parser_state = LazyState(_TokenLexer(Input(text, filename)))
         self.attribute_aliases = {}
         self.dialect_resources = set()
         self.ssa_values = {}
