@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint typecheck docs bench clean wheel test-python test-rust
+.PHONY: help install main test lint bench clean wheel test-python test-rust
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -24,10 +24,11 @@ main: install ## Build, install and run the main job: train, compile and run the
 
 test: install lint test-rust test-python ## Run every check: lints, types, Rust tests, Python tests
 
-test-rust: ## Rust: format, clippy, unit tests and doctests
+test-rust: ## Rust: format, clippy, unit tests, doctests, documentation
 	cargo fmt --all --check
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo test --workspace --exclude tiree-python --quiet
+	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(abspath $(BIN)/python) cargo doc --workspace --no-deps --quiet
 
 test-python: install ## Python tests
 	$(BIN)/python -m pytest -q -n 2
