@@ -1,9 +1,10 @@
 //! What the command-line tools need: values as text, results compared and written, modules dumped.
 
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tiree_hal::buffer_view::BufferView;
+use tiree_hal::types::ElementType;
 use tiree_hal::values::{Equality, InputReader, Parsed, compare, format_result, npy};
 use tiree_vm::archive::Archive;
 use tiree_vm::cconv::{CallingConvention, Item, Kind};
@@ -14,6 +15,7 @@ use tiree_vm::{Value, VmList, refs};
 use crate::errors::IntoPython;
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
+use crate::signature::{ArgType, Argument, Signature, dims_text};
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
 use crate::vm::list::VmVariantList;
@@ -53,12 +55,39 @@ pub fn read_inputs(
     let parsed = reader.read_all(&texts, &kinds).or_raise(py, "")?;
     let mut values: Vec<Value> =
         parsed.into_iter().map(|p| if let Parsed::Value(v) = p { v } else { Value::NULL }).collect();
+    let signature = Signature::new(&cconv, function.attr("iree.abi.declaration"), asynchronous);
+    for (index, (value, argument)) in values.iter().zip(&signature.args).enumerate() {
+        check_input(value, argument, index, &function.name)?;
+    }
     let fence = asynchronous.then(|| std::sync::Arc::new(tiree_hal::fence::Fence::unsignalled()));
     if let Some(fence) = &fence {
         values.push(Value::NULL);
         values.push(Value::from_object(fence.clone()));
     }
     Ok((list_of(py, values)?, fence.map(HalFence)))
+}
+
+/// Refuses a tensor of another type or shape than the function declares, in the words of `--input=`. The module's own
+/// assertions would refuse it too, without knowing where it came from.
+fn check_input(value: &Value, argument: &Argument, index: usize, function: &str) -> PyResult<()> {
+    let (Value::Ref(reference), ArgType::Tensor { element, shape }) = (value, &argument.ty) else { return Ok(()) };
+    let Ok(view) = refs::downcast::<BufferView>(reference) else { return Ok(()) };
+    let given = view.shape();
+    let same_shape = given.len() == shape.len() && given.iter().zip(shape).all(|(g, d)| d.is_none_or(|d| d == *g));
+    if same_shape && view.element_type().is_compatible(*element) {
+        return Ok(());
+    }
+    let spelled = |dims: &[Option<u64>], element: ElementType| {
+        if dims.is_empty() { element.to_string() } else { format!("{}x{element}", dims_text(dims)) }
+    };
+    let known: Vec<Option<u64>> = given.iter().map(|&d| Some(d)).collect();
+    Err(PyValueError::new_err(format!(
+        "--input {} is {}; {function}() needs {} (\"{}\")",
+        index + 1,
+        spelled(&known, view.element_type()),
+        spelled(shape, *element),
+        argument.name
+    )))
 }
 
 /// Results as iree-run-module prints them, tensors cut after `limit` elements.
