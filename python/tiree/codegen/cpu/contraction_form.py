@@ -1,16 +1,18 @@
 """Recognises a contraction: sums of products of two factors, and which loops belong to which factor.
 
 `contraction_of` reads a stage whose one reduction is `acc + x * y`, where x and y depend on different inputs: matmul,
-batch matmul, dot_general and convolutions of any layout. The loops of the reduction fall into batch (both factors vary),
-lane side, row side (one factor varies) and the summed ones; the lane side is the one that the stage stores
-contiguously. What comes between the contraction and the stores must map its loops one to one.
+batch matmul, dot_general and convolutions of any layout. Its loops fall into batch (both factors vary), lane side and
+row side (one factor varies) and the summed ones; the lane side is the one that the stage stores contiguously. What
+comes between the contraction and the stores must map its loops one to one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+from xdsl.dialects.arith import AddfOp, AddiOp, ExtFOp
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiree.codegen.common.access import Access, Accesses, mergeable
@@ -104,8 +106,6 @@ class Factor:
 
 def widened(ev: Evaluator, value: SSAValue) -> SSAValue:
     """A value in the type of sums."""
-    from xdsl.dialects.arith import ExtFOp
-
     element = element_of(value)
     if element == BF16:
         return ev.b.widen(value)
@@ -192,9 +192,10 @@ def _product(generic: GenericNode) -> Operation | None:
     split = reassociation(generic)
     if split is None or split.combiners is None or len(split.combiners) != 1:
         return None
-    if split.combiners[0].op.name not in ("arith.addf", "arith.addi"):
+    if split.combiners[0].op not in (AddfOp, AddiOp):
         return None
-    total = generic.body.last_op.operands[0].owner  # pyright: ignore[reportOptionalMemberAccess]
+    last: Any = generic.body.last_op
+    total = last.operands[0].owner
     assert isinstance(total, Operation)
     accumulator = generic.body.args[generic.num_inputs]
     product = next((v.owner for v in total.operands if v is not accumulator), None)

@@ -1,9 +1,9 @@
 """Chooses tiles, blocks and packing of a contraction from its sizes and the target; nothing is emitted here.
 
 The kernel works on a register tile of `rows x (vectors * width)` sums. The lane factor is packed, a block of `columns`
-lanes by `depth` summed indices at a time, into scratch that fits the second-level cache; the row factor is read in place
-or packed per row tile, where its strides would collide in the first-level cache or its elements take arithmetic. Sums
-longer than one block are added up in scratch, block by block, always in the same order.
+lanes by `depth` summed indices at a time, into scratch that fits the second-level cache; the row factor is read in
+place, or packed per row tile where its strides would collide in the first-level cache or its elements take arithmetic.
+Sums longer than one block are added up in scratch, block by block, always in the same order.
 """
 
 from __future__ import annotations
@@ -93,15 +93,18 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     sums = _ordered_sums(c)
     panel = vectors * width
     wide = any(not c.lane_factor.merges(a, b) for a, b in zip(c.lanes, c.lanes[1:], strict=False))
-    step = c.size(c.lanes[-1:]) if wide else panel
-    lead, chunk = _depth_block(c, sums, min(lanes, 2 * panel), min(lanes, 4 * panel), element)
-    depth = chunk * c.size(sums[lead + 1 :])
-    fits = max(step, LANE_BLOCK_BYTES // (depth * element) // step * step)
     outer = c.size([d for g in c.outer for d in g])
-    while fits > 2 * step and outer * -(-lanes // fits) < min(wanted, 16):
-        fits -= step
-    columns = _block_size(lanes, fits, step, exact=wide)
-    packing = _row_packing(c, sums, lead, tiles, columns > panel)
+    if wide:
+        columns = _whole_runs(lanes, c.generic.loops[c.lanes[-1]], width)
+        lead, chunk = _depth_block(c, sums, columns, columns, element)
+    else:
+        lead, chunk = _depth_block(c, sums, min(lanes, 2 * panel), min(lanes, 4 * panel), element)
+        depth = chunk * c.size(sums[lead + 1 :])
+        fits = max(panel, LANE_BLOCK_BYTES // (depth * element) // panel * panel)
+        while fits > 2 * panel and outer * -(-lanes // fits) < min(wanted, 16):
+            fits -= panel
+        columns = min(round_up(lanes, panel), round_up(-(-lanes // -(-lanes // fits)), panel))
+    packing = _row_packing(c, sums, tiles, columns > panel)
     epilogue = sum(1 for g in _epilogue(c) for op in g.body.ops if op.results and op.name != "arith.constant")
     loops = [Loop(c.size(g), g) for g in c.outer]
     loops.append(Loop(-(-lanes // columns), c.lanes))
@@ -134,6 +137,10 @@ def best_tile(size: int, most: int) -> int:
         return size // tile * (tile + 1.5) + (max(rest, 4) + 2.5 if rest else 0.0)
 
     return min(range(max(1, most // 2), most + 1), key=lambda t: (cost(t), -t))
+
+
+def round_up(n: int, step: int) -> int:
+    return -(-n // step) * step
 
 
 def _epilogue(c: Contraction) -> list:
@@ -172,18 +179,14 @@ def _depth_block(c: Contraction, sums: Sequence[int], narrow: int, usual: int, e
     raise AssertionError("the last loop ends the search")
 
 
-def _block_size(lanes: int, most: int, step: int, exact: bool) -> int:
-    """Lanes per block: a multiple of `step`, blocks of about one size; `exact`: a divisor of the lanes."""
-    if exact:
-        steps = lanes // step
-        return step * max(t for t in range(1, max(1, most // step) + 1) if steps % t == 0)
-    blocks = -(-lanes // most)
-    return min(-(-lanes // step), -(-lanes // (blocks * step))) * step
+def _whole_runs(lanes: int, run: int, width: int) -> int:
+    """Lanes per block where the factor reads them in runs: whole runs, blocks of one size, few idle lanes."""
+    candidates = [run * t for t in range(1, lanes // run + 1) if lanes // run % t == 0]
+    fitting = [n for n in candidates if n <= 16 * width] or candidates[:1]
+    return max(fitting, key=lambda n: (n / round_up(n, width) // 0.04, -abs(n - 8 * width)))
 
 
-def _row_packing(
-    c: Contraction, sums: Sequence[int], lead: int, tiles: Sequence[int], reused: bool
-) -> RowPacking | None:
+def _row_packing(c: Contraction, sums: Sequence[int], tiles: Sequence[int], reused: bool) -> RowPacking | None:
     factor = c.row_factor
     moving = {*sums, *[d for g in c.rows for d in g]}
     rows = c.rows[-1][-1]
@@ -199,8 +202,8 @@ def _row_packing(
     if factor.pinned & moving:
         return packing
     strides = [s for s in factor.strides(rows) if s]
-    collide = any(s * c.element_bytes % 2048 == 0 for s in strides)
-    return packing if collide and not along_rows and tiles[-1] > 4 else None
+    collide = any(s * c.element_bytes % 4096 == 0 for s in strides)
+    return packing if collide and not along_rows and tiles[-1] >= 8 else None
 
 
 def _distributed(c: Contraction, plan: BlockPlan, wanted: int) -> list[Loop]:
@@ -217,7 +220,13 @@ def _distributed(c: Contraction, plan: BlockPlan, wanted: int) -> list[Loop]:
     per_tile = 1
     for t in plan.tiles:
         per_tile *= t
-    wanted = min(wanted, max(1, total * per_tile // 112))
+    most = total * per_tile // 112
+    blocks = 1
+    for loop in loops:
+        blocks *= loop.chunks
+    if blocks * most < 8:
+        most = min(-(-8 // blocks), total * per_tile // 56)
+    wanted = min(wanted, max(1, most))
     if plan.blocked(c):
         local = max(per_tile, PARTIAL_BYTES // (plan.columns * c.element_bytes))
         wanted = max(wanted, -(-c.row_count // local))

@@ -1,0 +1,274 @@
+"""Packing of a contraction's factors into scratch: converted, padded, and in the order in which the kernel reads them.
+
+Packed lanes lie as panel, summed index, lane (or summed index, column where `plan.wide`), so that the kernel reads one
+stream; packed rows keep each row's summed indices together, or interleave the rows where memory does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import UnitAttr, i1
+from xdsl.ir import Attribute, SSAValue
+
+from tiree.codegen.common.builder import Buffer
+from tiree.codegen.common.evaluate import Evaluator
+from tiree.codegen.common.linear import ZERO, Lin
+from tiree.codegen.common.points import Point
+from tiree.codegen.cpu.contraction_form import Contraction, Factor
+from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, SumLoops, Vectors, lane_of
+from tiree.codegen.cpu.contraction_plan import BlockPlan, round_up
+
+ROW_PADDING_BYTES = 64
+"""Keeps packed rows from falling on the same cache sets."""
+
+
+@dataclass
+class Block:
+    """The block of summed indices at work: where it starts along each summed loop, and its steps along the first."""
+
+    base: dict[int, Lin]
+    steps: int
+
+
+class Scratch:
+    """Sizes and buffers of a kernel's scratch."""
+
+    def __init__(self, c: Contraction, plan: BlockPlan) -> None:
+        self.c = c
+        self.plan = plan
+        self.depth = plan.depth(c)
+        columns = min(plan.columns, c.size(c.lanes))
+        self.pitch = round_up(columns, plan.width) if plan.wide else plan.panel
+        self.lane_size = self.depth * (self.pitch if plan.wide else round_up(columns, plan.panel))
+        self.row_stride = 0
+        self.row_size = 0
+        if plan.row_packing is not None:
+            rows = 1
+            for tile in plan.tiles:
+                rows *= tile
+            if plan.row_packing.along_rows:
+                self.row_stride = round_up(rows, plan.width)
+                self.row_size = self.row_stride * self.depth
+            else:
+                self.row_stride = round_up(self.depth, plan.width) + ROW_PADDING_BYTES // c.element_bytes
+                self.row_size = self.row_stride * rows
+
+    def bytes(self) -> int:
+        return (self.lane_size + self.row_size) * self.c.element_bytes
+
+    def lane_address(self, lanes: Lanes, vector: int, width: int, flat: Lin) -> Lin:
+        inside = flat * self.pitch + (lanes.within + vector * width)
+        return inside + (lanes.panel if self.plan.wide else lanes.panel * self.depth)
+
+    def row_address(self, row: int, flat: Lin) -> Lin:
+        packing = self.plan.row_packing
+        assert packing is not None
+        if packing.along_rows:
+            return flat * self.row_stride + row
+        return flat + row * self.row_stride
+
+
+def allocate(ev: Evaluator, element: Attribute, size: int) -> Buffer:
+    return ev.b.alloca(element, size, {"tiree.workgroup_memory": UnitAttr()})
+
+
+class Packer:
+    """Emits the copies of a block's lanes and of a tile's rows."""
+
+    def __init__(self, ev: Evaluator, c: Contraction, plan: BlockPlan, scratch: Scratch, panels: Panels) -> None:
+        self.ev, self.b = ev, ev.b
+        self.c, self.plan, self.scratch, self.panels = c, plan, scratch, panels
+        self.lane_buffer = allocate(ev, c.element, scratch.lane_size)
+        self.row_buffer = allocate(ev, c.element, scratch.row_size) if scratch.row_size else None
+
+    def loops(self, block: Block, *factors: Factor) -> SumLoops:
+        return SumLoops(self.ev, self.c, self.plan, factors, block.base, block.steps)
+
+    def point(self, fixed: Sequence[tuple[int, Lin]], sums: SumIndex, mask: SSAValue | None = None) -> Point:
+        idx = [ZERO] * len(self.c.generic.loops)
+        for d, index in (*fixed, *sums.loops):
+            idx[d] = index
+        return Point(tuple(idx), mask)
+
+    # Lanes -------------------------------------------------------------------------------------------------------
+
+    def pack_lanes(self, fixed: Sequence[tuple[int, Lin]], lane_block: Lin, block: Block) -> None:
+        """Copies the lane factor of one lane block; `fixed` holds the indices of the outer loops."""
+        if self.plan.wide:
+            self._pack_wide(fixed, lane_block, block)
+        else:
+            first = lane_block * self.plan.columns
+
+            def body(lanes: Lanes) -> None:
+                offset = first + lanes.offset + lane_of(self.ev)
+                self._copy_lanes([*fixed, (self.c.lanes[-1], offset)], lanes, block)
+
+            self.panels.run(lane_block, body)
+        self.b.wrote(self.lane_buffer)
+
+    def _pack_wide(self, fixed: Sequence[tuple[int, Lin]], lane_block: Lin, block: Block) -> None:
+        """Lanes that the factor reads dim by dim: the loops of the lane group one inside the other."""
+        *outer, inner = self.c.lanes
+        size = self.c.generic.loops[inner]
+        rows = self.plan.columns // size
+        width = self.plan.width
+        loop = self.b.begin_for(0, rows, 1) if rows > 1 else None
+        row = Lin.of(loop.sym) if loop is not None else ZERO
+        indices: list[tuple[int, Lin]] = []
+        number = lane_block * rows + row
+        for d in reversed(outer[1:]):
+            number, index = self.ev.divide(number, self.c.generic.loops[d])
+            indices.append((d, index))
+        indices.append((outer[0], number))
+
+        def body(lanes: Lanes) -> None:
+            index = (inner, lanes.offset + lane_of(self.ev))
+            placed = Lanes(lanes.panel + row * size, lanes.within, lanes.count, lanes.masks)
+            self._copy_lanes([*fixed, *indices, index], placed, block)
+
+        # Paddings are looked at where they can occur: in the first and the last vector of a run.
+        full = size // width
+        edges = range(full) if full < 4 else (0, full - 1)
+        for n in edges:
+            self.panels.vectors(Lin(n * width), 0, 1, width, 0, body)
+        if full >= 4:
+            vectors = self.b.begin_for(width, (full - 1) * width, width)
+            self.panels.vectors(Lin.of(vectors.sym), 0, 1, width, 0, body)
+            self.b.end_for(vectors)
+        if size % width:
+            self.panels.incomplete(Lin(full * width), size % width, body)
+        if loop is not None:
+            self.b.end_for(loop)
+
+    def _copy_lanes(self, fixed: Sequence[tuple[int, Lin]], lanes: Lanes, block: Block) -> None:
+        """All summed indices of the vectors of `lanes`; `fixed` ends with the lane index of the first vector."""
+        ev, factor = self.ev, self.c.lane_factor
+        width = max(1, ev.width)
+        *fixed, (dim, first) = fixed
+        loops = self.loops(block, factor)
+        loops.order(lambda d: self._reach(factor, d))
+        sideways = factor.contiguous(loops.inner.dims[-1]) and not factor.contiguous(self.c.lanes[-1])
+        unroll = width if sideways and ev.width else max(1, 8 // lanes.count)
+
+        def step(sums: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            places: list[tuple[Point, Lin]] = []
+            for n in range(lanes.count):
+                for s in sums:
+                    point = self.point([*fixed, (dim, first + n * width)], s, lanes.masks[n])
+                    places.append((point, self.scratch.lane_address(lanes, n, width, s.flat)))
+            values = factor.evaluate(ev, [p for p, _ in places])
+            for value, (point, address) in zip(values, places, strict=True):
+                self._put(self.lane_buffer, address, value, point.mask)
+            return carried
+
+        loops.run(unroll, (), step)
+
+    @staticmethod
+    def _reach(factor: Factor, loop: int) -> float:
+        """The place of a summed loop in a copy: those that conditions look at go outside, long strides before short."""
+        if loop in factor.pinned:
+            return -math.inf
+        return -max((abs(s) for s in factor.strides(loop) if s is not None), default=0)
+
+    def _put(self, buffer: Buffer, address: Lin, value: SSAValue, mask: SSAValue | None = None) -> None:
+        """A vector (or scalar) to scratch. Panels have room for whole vectors, other places for the masked lanes."""
+        if not self.ev.width:
+            self.b.store(buffer, address, value)
+            return
+        value = self.b.broadcast(value, self.ev.width)
+        self.b.store_vector(buffer, address, value, mask if self.plan.wide else None)
+
+    # Rows --------------------------------------------------------------------------------------------------------
+
+    def pack_rows(
+        self, fixed: Sequence[tuple[int, Lin]], rows: Sequence[Sequence[tuple[int, Lin]]], block: Block
+    ) -> None:
+        """Copies the row factor of one tile: `rows` are the indices of the row loops of each row."""
+        packing, buffer = self.plan.row_packing, self.row_buffer
+        if packing is None or buffer is None:
+            return
+        if packing.along_rows:
+            self._interleave(fixed, rows, block, buffer)
+        else:
+            self._copy_rows(fixed, rows, block, buffer)
+        self.b.wrote(buffer)
+
+    def _interleave(
+        self, fixed: Sequence[tuple[int, Lin]], rows: Sequence[Sequence[tuple[int, Lin]]], block: Block, buffer: Buffer
+    ) -> None:
+        """Vectors along the last row loop."""
+        factor = self.c.row_factor
+        *before, (dim, start) = rows[0]
+
+        def run(at: int, width: int, count: int) -> None:
+            with Vectors(self.ev, width) as lane:
+
+                def step(sums: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+                    places = [(s, n) for s in sums for n in range(count)]
+                    points = [
+                        self.point([*fixed, *before, (dim, start + lane + (at + n * width))], s) for s, n in places
+                    ]
+                    for value, (s, n) in zip(factor.evaluate(self.ev, points), places, strict=True):
+                        self._put(buffer, self.scratch.row_address(at + n * width, s.flat), value)
+                    return carried
+
+                self.loops(block, factor).run(4, (), step)
+
+        at, width = 0, self.plan.width
+        if len(rows) >= width:
+            at = len(rows) // width * width
+            run(0, width, at // width)
+        while at < len(rows):
+            width = min(width, 1 << ((len(rows) - at).bit_length() - 1))
+            run(at, width, 1)
+            at += width
+
+    def _copy_rows(
+        self, fixed: Sequence[tuple[int, Lin]], rows: Sequence[Sequence[tuple[int, Lin]]], block: Block, buffer: Buffer
+    ) -> None:
+        """Vectors along the innermost summed loop; the loops outside of it are walked one by one."""
+        factor = self.c.row_factor
+        loops = self.loops(block, factor)
+        group = loops.inner
+
+        def store(sums: SumIndex, mask: SSAValue | None) -> None:
+            points = [self.point([*fixed, *row], sums, mask) for row in rows]
+            for r, value in enumerate(factor.evaluate(self.ev, points)):
+                address = self.scratch.row_address(r, sums.flat - lane_of(self.ev))
+                if not self.ev.width:
+                    self.b.store(buffer, address, value)
+                else:
+                    self.b.store_vector(buffer, address, self.b.broadcast(value, self.ev.width), mask)
+
+        def inner(at: Lin, width: int, tail: int, outer: SumIndex) -> None:
+            with Vectors(self.ev, width) as lane:
+                mask = None
+                if tail:
+                    mask = self.b.vector_constant([int(n < tail) for n in range(width)], i1, width)
+                store(outer.at(group, at + lane), mask)
+
+        loops.outside(lambda outer: self._pieces(group.size, lambda at, width, tail: inner(at, width, tail, outer)))
+
+    def _pieces(self, size: int, body: Callable[[Lin, int, int], None]) -> None:
+        """`body(start, width, tail)` over a loop of vectors and its remainder."""
+        width = self.plan.width
+        full, rest = divmod(size, width)
+        if full > 1:
+            loop = self.b.begin_for(0, full * width, width)
+            body(Lin.of(loop.sym), width, 0)
+            self.b.end_for(loop)
+        elif full:
+            body(ZERO, width, 0)
+        if rest & (rest - 1) and self.panels.masked:
+            body(Lin(full * width), width, rest)
+            return
+        at, piece = full * width, width
+        while rest:
+            piece //= 2
+            if rest >= piece:
+                body(Lin(at), piece, 0)
+                at += piece
+                rest -= piece
