@@ -8,14 +8,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tiree._native import (
+    FileHandle,
+    FunctionInvoker,
     HalAllocator,
     HalBuffer,
     HalBufferView,
+    HalCommandBuffer,
     HalDevice,
     HalFence,
+    HalModuleDebugSink,
     HalSemaphore,
     Invocation,
     MappedMemory,
+    ParameterIndex,
+    ParameterIndexEntry,
+    ParameterProvider,
+    PyModuleInterface,
     VmBuffer,
     VmContext,
     VmFunction,
@@ -24,8 +32,9 @@ from tiree._native import (
     VmRef,
     VmVariantList,
     create_hal_module,
+    create_io_parameters_module,
 )
-from tiree.runtime import flags
+from tiree.runtime import array_interop, flags, function, system_api, system_setup
 from tiree.runtime.array_interop import DeviceArray, asdevicearray
 from tiree.runtime.enums import (
     BufferCompatibility,
@@ -37,7 +46,8 @@ from tiree.runtime.enums import (
     SemaphoreCompatibility,
 )
 from tiree.runtime.errors import StatusError
-from tiree.runtime.function import FunctionInvoker
+from tiree.runtime.loop_bridge import HalDeviceLoopBridge
+from tiree.runtime.shape import Shape
 from tiree.runtime.system_api import (
     TARGET_BACKEND_TO_DRIVER,
     BoundModule,
@@ -50,6 +60,7 @@ from tiree.runtime.system_api import (
     load_vm_flatbuffer_file,
     load_vm_module,
     load_vm_modules,
+    normalize_value,
 )
 from tiree.runtime.system_setup import (
     HalDriver,
@@ -60,7 +71,16 @@ from tiree.runtime.system_setup import (
 )
 
 if TYPE_CHECKING:
-    from tiree.runtime import dtypes
+    from tiree.runtime import benchmark, dtypes, io, typing
+    from tiree.runtime.benchmark import benchmark_exe, benchmark_module
+    from tiree.runtime.io import (
+        SplatValue,
+        parameter_index_add_numpy_ndarray,
+        parameter_index_entry_as_numpy_flat_ndarray,
+        parameter_index_entry_as_numpy_ndarray,
+        save_archive_file,
+    )
+    from tiree.runtime.typing import HalModuleBufferViewTraceCallback
 
 __all__ = [
     "TARGET_BACKEND_TO_DRIVER",
@@ -70,14 +90,19 @@ __all__ = [
     "BufferUsage",
     "Config",
     "DeviceArray",
+    "FileHandle",
     "FunctionInvoker",
     "HalAllocator",
     "HalBuffer",
     "HalBufferView",
+    "HalCommandBuffer",
     "HalDevice",
+    "HalDeviceLoopBridge",
     "HalDriver",
     "HalElementType",
     "HalFence",
+    "HalModuleBufferViewTraceCallback",
+    "HalModuleDebugSink",
     "HalSemaphore",
     "Invocation",
     "Linkage",
@@ -85,7 +110,13 @@ __all__ = [
     "MemoryAccess",
     "MemoryType",
     "Module",
+    "ParameterIndex",
+    "ParameterIndexEntry",
+    "ParameterProvider",
+    "PyModuleInterface",
     "SemaphoreCompatibility",
+    "Shape",
+    "SplatValue",
     "StatusError",
     "SystemContext",
     "VmBuffer",
@@ -95,26 +126,59 @@ __all__ = [
     "VmModule",
     "VmRef",
     "VmVariantList",
+    "array_interop",
     "asdevicearray",
+    "benchmark",
+    "benchmark_exe",
+    "benchmark_module",
     "create_hal_module",
+    "create_io_parameters_module",
     "dtypes",
     "flags",
+    "function",
     "get_device",
     "get_driver",
     "get_first_device",
+    "io",
     "load",
     "load_vm_flatbuffer",
     "load_vm_flatbuffer_file",
     "load_vm_module",
     "load_vm_modules",
+    "normalize_value",
+    "parameter_index_add_numpy_ndarray",
+    "parameter_index_entry_as_numpy_flat_ndarray",
+    "parameter_index_entry_as_numpy_ndarray",
     "query_available_drivers",
+    "save_archive_file",
+    "system_api",
+    "system_setup",
+    "typing",
 ]
+
+# What is imported when it is first used: the name, and the module that has it.
+_LAZY = {
+    "benchmark": "",
+    "dtypes": "",
+    "io": "",
+    "typing": "",
+    "benchmark_exe": "benchmark",
+    "benchmark_module": "benchmark",
+    "HalModuleBufferViewTraceCallback": "typing",
+    "SplatValue": "io",
+    "parameter_index_add_numpy_ndarray": "io",
+    "parameter_index_entry_as_numpy_flat_ndarray": "io",
+    "parameter_index_entry_as_numpy_ndarray": "io",
+    "save_archive_file": "io",
+}
 
 
 def __getattr__(name: str) -> Any:
-    # These need numpy.
-    if name in ("dtypes",):
-        import importlib
+    if name not in _LAZY:
+        raise AttributeError(f"module 'tiree.runtime' has no attribute {name!r}")
+    from importlib import import_module
 
-        return importlib.import_module(f"tiree.runtime.{name}")
-    raise AttributeError(f"module 'tiree.runtime' has no attribute {name!r}")
+    module = import_module(f"tiree.runtime.{_LAZY[name] or name}")
+    value = getattr(module, name) if _LAZY[name] else module
+    globals()[name] = value
+    return value

@@ -16,29 +16,29 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-class DeviceArray(_native.HalBufferView):
-    """An array on a device. `np.asarray(x)`, operators, indexing, `len`, iteration and DLPack work on it."""
+class DeviceArray(_native.DeviceArrayBase):
+    """An array on a device: `DeviceArray(device, buffer_view, implicit_host_transfer=False, override_dtype=None)`.
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> DeviceArray:
-        # DeviceArray(view), made by the runtime, or IREE's DeviceArray(device, view, ...); __init__ takes the keywords.
-        del kwargs
-        view = next(a for a in args if isinstance(a, _native.HalBufferView))
-        return super().__new__(cls, view.get_buffer(), list(view.shape), view.element_type)
+    `np.asarray(x)`, operators, indexing, `len`, iteration and DLPack work on it. Results of calls allow it all; one
+    made without `implicit_host_transfer` refuses operators and numpy, and is looked at with `to_host()` or an index.
+    """
 
-    def __init__(self, *args: Any, implicit_host_transfer: bool = True, override_dtype: Any = None) -> None:
-        del args
-        self._transfers = implicit_host_transfer
-        self._dtype = override_dtype
+    __slots__ = ()
 
     @property
     def dtype(self) -> np.dtype:
         from tiree.runtime.dtypes import dtype_of
 
-        if self._dtype is not None:
+        if self.override_dtype is not None:
             import numpy as np
 
-            return np.dtype(self._dtype)
+            return np.dtype(self.override_dtype)
         return dtype_of(self.element_type)
+
+    @property
+    def _buffer_view(self) -> _native.HalBufferView:
+        # Programs for IREE reach for it; there it is an object of its own.
+        return self
 
     @property
     def ndim(self) -> int:
@@ -65,7 +65,7 @@ class DeviceArray(_native.HalBufferView):
         return flat.view(dtype).reshape(self.shape)
 
     def _host(self) -> np.ndarray:
-        if not self._transfers:
+        if not self.implicit_host_transfer:
             raise ValueError(
                 "this device array cannot be implicitly transferred to the host; call .to_host(), or make it with "
                 "implicit_host_transfer=True"
@@ -92,24 +92,20 @@ class DeviceArray(_native.HalBufferView):
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
 
-    def reshape(self, *shape: Any) -> DeviceArray:
-        """The same memory under another shape; one dimension may be -1."""
-        import numpy as np
+    def reshape(self, *shape: Any) -> np.ndarray:
+        """The same memory under another shape, as a numpy array; one dimension may be -1."""
+        return self.to_host().reshape(*shape)
 
-        dims = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        dims = np.empty(self.shape, np.bool_).reshape(dims).shape
-        view = _native.HalBufferView(self.get_buffer(), list(dims), self.element_type)
-        return DeviceArray(view, implicit_host_transfer=self._transfers, override_dtype=self._dtype)
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True) -> np.ndarray:
+        """A numpy array of another dtype; the same memory when the dtype is the same and `copy` is False."""
+        return self.to_host().astype(dtype, casting=casting, copy=copy)
 
-    def astype(self, dtype: Any, casting: str = "unsafe", copy: bool = True) -> DeviceArray:
-        """A device array of another dtype, converted on the host."""
-        array = self._host()
-        if not copy and array.dtype == dtype:
-            return self
-        return asdevicearray(None, array.astype(dtype, casting=casting), implicit_host_transfer=self._transfers)  # pyright: ignore[reportArgumentType]
+    def __reduce__(self) -> Any:
+        # Pickles and copies as what it holds: a device does not travel.
+        return self.to_host().__reduce__()
 
     def __getitem__(self, index: Any) -> Any:
-        return self._host()[index]
+        return self.to_host()[index]
 
     def __len__(self) -> int:
         if not self.shape:
@@ -117,7 +113,7 @@ class DeviceArray(_native.HalBufferView):
         return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._host())
+        return iter(self.to_host())
 
     def __bool__(self) -> bool:
         return bool(self._host())
@@ -132,7 +128,7 @@ class DeviceArray(_native.HalBufferView):
         return self._host().__index__()
 
     def __repr__(self) -> str:
-        return f"<Tiree DeviceArray: shape={list(self.shape)}, dtype={self.dtype}>"
+        return f"<Tiree DeviceArray: shape={self.shape}, dtype={self.dtype}>"
 
     __hash__ = None  # pyright: ignore[reportAssignmentType]
 
@@ -175,20 +171,23 @@ def asdevicearray(
     """
     import numpy as np
 
-    from tiree.runtime.dtypes import map_dtype_to_dtype_info
+    from tiree.runtime.dtypes import map_dtype_to_hal_element_type
 
     if isinstance(a, DeviceArray) and dtype is None:
         return a
     array = np.ascontiguousarray(a, dtype=dtype).reshape(np.shape(a))
-    if element_type is None:
-        element_type = map_dtype_to_dtype_info(array.dtype).element_type
+    natural = map_dtype_to_hal_element_type(array.dtype)
+    chosen = natural if element_type is None else element_type
+    if chosen is None:
+        raise ValueError(f"dtype {array.dtype} has no device element type")
+    bits = array.view(_bits(array))
     if device is None:
-        view = _native.HalBufferView.from_bytes(array.view(_bits(array)), int(element_type))
+        view = _native.HalBufferView.from_bytes(bits.copy(), int(chosen))
     else:
-        view = device.allocator.allocate_buffer_copy(
-            int(memory_type), int(allowed_usage), device, array.view(_bits(array)), int(element_type)
-        )
-    return DeviceArray(view, implicit_host_transfer=implicit_host_transfer)
+        view = device.allocator.allocate_buffer_copy(int(memory_type), int(allowed_usage), device, bits, int(chosen))
+    # An element type that was asked for is what functions see; Python goes on seeing the array's own dtype.
+    override = None if chosen == natural else array.dtype
+    return DeviceArray(device, view, implicit_host_transfer, override)
 
 
 def _bits(array: np.ndarray) -> Any:

@@ -36,19 +36,45 @@ _ELEMENT_TYPES = {name: element for element, name in reversed(_NAMES.items())} |
 }
 
 DTYPE_TO_ABI_TYPE = {
-    np.dtype(np.float32): "f32", np.dtype(np.int32): "i32", np.dtype(np.int64): "i64", np.dtype(np.float64): "f64",
-    np.dtype(np.int16): "i16", np.dtype(np.int8): "i8", np.dtype(np.bool_): "i1",
+    np.dtype(name): abi
+    for name, abi in {
+        "float16": "f16", "float32": "f32", "float64": "f64", "int8": "i8", "uint8": "i8", "int16": "i16",
+        "uint16": "i16", "int32": "i32", "uint32": "i32", "int64": "i64", "uint64": "i64", "bool": "i1",
+        "complex64": "complex<f32>", "complex128": "complex<f64>",
+    }.items()
 }  # fmt: skip
-"""Names that `--input=` uses."""
+"""Names of element types in MLIR, where integers have no sign."""
+
+_ABI_TYPES = {
+    "bfloat16": "bf16", "float8_e5m2": "f8E5M2", "float8_e4m3fn": "f8E4M3FN", "float8_e5m2fnuz": "f8E5M2FNUZ",
+    "float8_e4m3fnuz": "f8E4M3FNUZ", "float8_e8m0fnu": "f8E8M0FNU",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
 class DTypeInfo:
-    """What is known of a dtype."""
+    """A dtype with its names and its element type."""
 
-    name: str
     dtype: np.dtype
-    element_type: HalElementType
+    name: str
+    abi_type: str
+    hal_type: HalElementType
+
+    @property
+    def is_complex(self) -> bool:
+        return self.dtype.kind == "c"
+
+    @property
+    def is_floating_point(self) -> bool:
+        return self.dtype.kind == "f" or self.name in _ABI_TYPES
+
+    @property
+    def is_integer(self) -> bool:
+        return self.dtype.kind in "iu"
+
+    @property
+    def is_signed(self) -> bool:
+        return self.dtype.kind not in "ub"
 
 
 @cache
@@ -71,24 +97,27 @@ def map_dtype_to_hal_element_type(dtype: Any) -> HalElementType | None:
 
 
 def map_dtype_to_dtype_info(dtype: Any) -> DTypeInfo:
-    """Raises `ValueError` for a dtype that no device has."""
-    element = map_dtype_to_hal_element_type(dtype)
-    if element is None:
-        raise ValueError(f"dtype {dtype} has no device element type")
-    return DTypeInfo(np.dtype(dtype).name, np.dtype(dtype), element)
+    """Raises `KeyError` for a dtype that no device has."""
+    plain = np.dtype(dtype)
+    element = map_dtype_to_hal_element_type(plain)
+    abi = DTYPE_TO_ABI_TYPE.get(plain) or _ABI_TYPES.get(plain.name)
+    if element is None or abi is None:
+        raise KeyError(f"dtype {dtype} has no device element type")
+    return DTypeInfo(plain, plain.name, abi, element)
 
 
 def map_name_to_dtype_info(name: str) -> DTypeInfo:
-    """Raises `ValueError` for a name that is no dtype."""
+    """From numpy's name, such as `float32` or `bfloat16`. Raises `KeyError` for a name that is no dtype."""
     element = _ELEMENT_TYPES.get(name)
     if element is None:
-        raise ValueError(f"'{name}' is not a known dtype")
-    return DTypeInfo(name, dtype_of(element), element)
+        raise KeyError(f"'{name}' is not the name of a known dtype")
+    return map_dtype_to_dtype_info(dtype_of(element))
 
 
 def map_abi_type_to_dtype_info(abi_type: str) -> DTypeInfo:
-    """From names such as `f32`. Raises `ValueError` for others."""
-    for dtype, abi in DTYPE_TO_ABI_TYPE.items():
-        if abi == abi_type:
+    """From MLIR's name, such as `f32`; integers are signed. Raises `KeyError` for others."""
+    for name, element in _ELEMENT_TYPES.items():
+        dtype = dtype_of(element)
+        if (DTYPE_TO_ABI_TYPE.get(dtype) or _ABI_TYPES.get(name)) == abi_type and dtype.kind != "u":
             return map_dtype_to_dtype_info(dtype)
-    raise ValueError(f"'{abi_type}' is not a known ABI type")
+    raise KeyError(f"'{abi_type}' is not a known ABI type")

@@ -1,39 +1,38 @@
-"""`FunctionInvoker`: a function of a bound module, callable with arrays and numbers."""
+"""`FunctionInvoker`: a function of a bound module, callable with arrays and numbers; how asyncio waits for a call."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tiree import _native
+from tiree._native import FunctionInvoker, Invocation
 
 if TYPE_CHECKING:
-    from tiree.runtime.system_api import SystemContext
+    import asyncio
+
+__all__ = ["FunctionInvoker", "Invocation", "drive"]
 
 
-class FunctionInvoker:
-    """Calls a function: `f(a, b)` waits for the results; `f.begin(a, b)` starts it and gives an `Invocation`.
+async def drive(invocation: Invocation) -> Any:
+    """Runs a started call inside asyncio, letting other tasks run while it waits, and gives its results.
 
-    The native invoker does the work; this class gives it IREE's names, a docstring and help.
+    This is what `await invocation` does. Raises what the call raises.
     """
+    import asyncio
 
-    __slots__ = ("_invoker", "vm_function")
+    loop = asyncio.get_running_loop()
+    while not invocation.step():
+        ready: asyncio.Future[None] = loop.create_future()
+        invocation.on_ready(lambda ready=ready: _wake_soon(loop, ready))
+        await ready
+    return invocation.results()
 
-    def __init__(self, context: SystemContext, vm_module: _native.VmModule, vm_function: _native.VmFunction) -> None:
-        self.vm_function = vm_function
-        self._invoker = _native.Invoker(context.vm_context, vm_module, vm_function, context.config.device)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Calls and waits. Raises `TypeError`/`ValueError` for arguments that do not fit, `StatusError` otherwise."""
-        return self._invoker(*args, **kwargs)
+def _wake_soon(loop: asyncio.AbstractEventLoop, ready: asyncio.Future[None]) -> None:
+    """Called on any thread. A loop that was closed meanwhile has nobody waiting."""
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(_wake, ready)
 
-    def begin(self, *args: Any, **kwargs: Any) -> _native.Invocation:
-        """Starts the call. Drive it with `step()`, `wait()` or `await`."""
-        return self._invoker.begin(*args, **kwargs)
 
-    @property
-    def signature(self) -> str:
-        """`add(a: f32[4], b: f32[4])`"""
-        return self._invoker.signature
-
-    def __repr__(self) -> str:
-        return repr(self.vm_function)
+def _wake(ready: asyncio.Future[None]) -> None:
+    if not ready.done():
+        ready.set_result(None)

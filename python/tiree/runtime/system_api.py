@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -52,7 +53,9 @@ class BoundModule:
             function = self.vm_module.lookup_function(name)
             if function is None:
                 raise KeyError(self._unknown(name))
-            invoker = self._functions[name] = FunctionInvoker(self._context, self.vm_module, function)
+            invoker = self._functions[name] = FunctionInvoker(
+                self._context.vm_context, self._context.config.device, function
+            )
         return invoker
 
     def _unknown(self, name: str) -> str:
@@ -127,6 +130,10 @@ class SystemContext:
             self.vm_context.register_modules([module])
             self.modules._modules[module.name] = BoundModule(self, module)
 
+    def add_module_dependency(self, name: str, minimum_version: int = 0) -> None:
+        """Links the native module `name` of this build. Raises `ValueError`: there is none that links itself."""
+        self.add_vm_module(_native.VmModule.resolve_module_dependency(self.instance, name, minimum_version))
+
     def add_vm_module(self, vm_module: _native.VmModule) -> None:
         """Links one further module; see `add_vm_modules`."""
         self.add_vm_modules([vm_module])
@@ -175,10 +182,10 @@ def load_vm_flatbuffer_file(
 class Module(BoundModule):
     """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles by its contents."""
 
-    def __init__(self, vm_module: _native.VmModule, device: str) -> None:
-        context = SystemContext(vm_modules=[vm_module], config=Config(device=get_device(device)))
-        super().__init__(context, vm_module)
-        self.device = device
+    def __init__(self, vm_module: _native.VmModule, device: str | _native.HalDevice | None = None) -> None:
+        opened = get_device(device) if isinstance(device, str) else device or get_first_device()
+        super().__init__(SystemContext(vm_modules=[vm_module], config=Config(device=opened)), vm_module)
+        self.device = device if isinstance(device, str) else opened.id
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Module, (self.vm_module, self.device)
@@ -188,18 +195,38 @@ class Module(BoundModule):
         return f"<tiree.Module {self.name} on {self.device}: {'; '.join(functions)}>"
 
 
-def load(source: str | os.PathLike[str] | bytes | bytearray | memoryview, device: str = "local-task") -> Module:
-    """The compiled module in a file or in bytes, ready to call on `device`.
+def load(
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview, device: str | _native.HalDevice | None = None
+) -> Module:
+    """The compiled module in a file or in bytes, ready to call on `device` (default: the first of the default drivers).
 
     `load("add.vmfb").add(a, b)` calls `add`; arrays in, `DeviceArray`s out. Raises `ValueError` for a file that is no
-    module or is damaged, `OSError` for a missing one.
+    module or is damaged, or an unknown device; `OSError` for a missing file.
     """
     instance = _native.VmInstance()
-    if isinstance(source, bytes | bytearray | memoryview):
+    if isinstance(source, bytes):
         module = _native.VmModule.from_buffer(instance, source, warn_if_copy=False)
+    elif isinstance(source, bytearray | memoryview):
+        # Their contents may change while the module is in use.
+        module = _native.VmModule.copy_buffer(instance, source)
     else:
         path = os.fspath(source)
         if not os.path.exists(path):
-            raise FileNotFoundError(f"no file {path}")
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         module = _native.VmModule.mmap(instance, path)
     return Module(module, device)
+
+
+def normalize_value(value: Any) -> Any:
+    """Numbers, bools and numpy scalars as numpy arrays (ints as int32, floats as float32); anything else as it is."""
+    import numpy as np
+
+    if isinstance(value, np.generic):
+        return np.asarray(value)
+    if isinstance(value, bool):
+        return np.asarray(value, np.bool_)
+    if isinstance(value, int):
+        return np.asarray(value, np.int32)
+    if isinstance(value, float):
+        return np.asarray(value, np.float32)
+    return value

@@ -56,7 +56,7 @@ enum Memory {
     /// Somebody else's memory, valid while `owner` lives.
     Foreign {
         data: NonNull<u8>,
-        _owner: Arc<dyn Any + Send + Sync>,
+        owner: Arc<dyn Any + Send + Sync>,
     },
 }
 
@@ -185,13 +185,21 @@ impl Buffer {
         params: BufferParams,
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Buffer {
-        let backing = Backing::Fixed(Memory::Foreign { data, _owner: owner });
+        let backing = Backing::Fixed(Memory::Foreign { data, owner });
         Buffer::new(Arc::new(Storage { backing, length, owners: AtomicU32::new(1) }), params)
     }
 
     /// Length in bytes.
     pub fn byte_length(&self) -> usize {
         self.length
+    }
+
+    /// Who keeps the memory alive when it is not the HAL's own: what was given to [`from_foreign`](Self::from_foreign).
+    pub fn foreign_owner(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
+        match &self.storage.backing {
+            Backing::Fixed(Memory::Foreign { owner, .. }) => Some(owner),
+            _ => None,
+        }
     }
 
     /// Offset within the allocation.

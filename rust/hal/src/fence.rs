@@ -188,6 +188,10 @@ impl Wait for FenceWait {
     fn on_ready(&self, callback: Box<dyn FnOnce() + Send>) {
         self.0.on_reached(move |_| callback());
     }
+
+    fn help(&self) -> bool {
+        self.0.points().iter().any(|(semaphore, value)| semaphore.poll(*value).is_none() && semaphore.help(0))
+    }
 }
 
 /// A fence as the VM waits for it, no longer than until a deadline.

@@ -11,11 +11,11 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBool, PyFloat, PyInt};
 use tiree_hal::allocator::Allocator;
-use tiree_hal::buffer::Buffer;
-use tiree_hal::buffer_view::BufferView;
-use tiree_hal::types::{ElementType, NumericalType, encoding};
-use tiree_vm::Value;
+use tiree_hal::buffer::{Buffer, BufferParams};
+use tiree_hal::buffer_view::{BufferView, Shape};
+use tiree_hal::types::{ElementType, NumericalType, access, encoding};
 use tiree_vm::cconv::Kind;
+use tiree_vm::{Result, Value, refs};
 
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
@@ -29,6 +29,15 @@ pub struct ImportPolicy {
     pub allocator: Arc<Allocator>,
     /// Memory that is less aligned is copied. Kernels of Tiree assume 16 bytes, those of other makers 64.
     pub alignment: usize,
+    /// Whether memory of Python's is always copied: the call goes on after Python has control again.
+    pub always_copy: bool,
+}
+
+impl ImportPolicy {
+    /// For memory that belongs to no device yet, suited to every module.
+    pub fn unowned() -> ImportPolicy {
+        ImportPolicy { allocator: Arc::new(Allocator::new()), alignment: 64, always_copy: false }
+    }
 }
 
 static COERCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -59,18 +68,10 @@ pub fn to_value(
                 exact_scalar(&coerced, *kind).ok_or_else(|| unusable(object, argument, index, function))
             }
         },
-        ArgType::Ref => reference(object, policy)?
-            .map_or_else(|| Ok(view_of(&coerce(object, argument, index, function)?, policy)?.into_value()), Ok),
-    }
-}
-
-trait IntoValue {
-    fn into_value(self) -> Value;
-}
-
-impl IntoValue for Arc<BufferView> {
-    fn into_value(self) -> Value {
-        Value::from_object(self)
+        ArgType::Ref => match reference(object, policy)? {
+            Some(value) => Ok(value),
+            None => Ok(Value::from_object(view_of(&coerce(object, argument, index, function)?, policy)?)),
+        },
     }
 }
 
@@ -138,32 +139,73 @@ fn shape_fits(given: impl ExactSizeIterator<Item = u64>, declared: &[Option<u64>
     given.len() == declared.len() && given.zip(declared).all(|(g, d)| d.is_none_or(|d| d == g))
 }
 
-/// Wraps foreign memory as a buffer view: without a copy when it is aligned, else copied.
+/// Foreign memory as a buffer view.
 fn import(
     py: Python<'_>,
-    memory: ForeignBuffer,
+    memory: Arc<ForeignBuffer>,
     element: ElementType,
     policy: &ImportPolicy,
 ) -> PyResult<Arc<BufferView>> {
-    let shape: Vec<u64> = memory.shape().iter().map(|&d| d as u64).collect();
-    let (data, length) = (memory.data(), memory.len());
-    let params = default_params();
-    let aligned = (data as usize).is_multiple_of(policy.alignment);
-    let buffer = match NonNull::new(data) {
-        Some(pointer) if aligned && length > 0 => {
-            let owner: Arc<dyn Any + Send + Sync> = Arc::new(memory);
-            // SAFETY: the exporter keeps `length` bytes valid while the view that `owner` holds is not released.
-            unsafe { Buffer::from_foreign(pointer, length, params, owner) }
-        }
-        Some(pointer) if length > 0 => {
-            // SAFETY: as above; the bytes are read once, with the GIL held.
-            let bytes = unsafe { std::slice::from_raw_parts(pointer.as_ptr(), length) };
-            policy.allocator.allocate_copy(params.memory_type, params.usage, bytes).or_raise(py, "")?
-        }
-        _ => policy.allocator.allocate(params.memory_type, params.usage, 0).or_raise(py, "")?,
-    };
+    let shape: Shape = memory.shape().iter().map(|&d| d as u64).collect();
+    let buffer = import_bytes(py, memory, policy).or_raise(py, "")?;
     let view = BufferView::new(Arc::new(buffer), element, encoding::DENSE_ROW_MAJOR, &shape);
     view.map(Arc::new).or_raise(py, "")
+}
+
+/// The bytes of contiguous foreign memory as a buffer: without a copy when the policy allows it. Memory that Python may
+/// not write is not written by devices either.
+pub fn import_bytes(py: Python<'_>, memory: Arc<ForeignBuffer>, policy: &ImportPolicy) -> Result<Buffer> {
+    let mut params = default_params();
+    let length = memory.len();
+    match NonNull::new(memory.data()) {
+        Some(pointer)
+            if length > 0 && !policy.always_copy && (pointer.as_ptr() as usize).is_multiple_of(policy.alignment) =>
+        {
+            if memory.is_readonly() {
+                params.access = access::READ;
+            }
+            // SAFETY: the exporter keeps `length` bytes valid while the view that the owner holds is not released.
+            Ok(unsafe { Buffer::from_foreign(pointer, length, params, memory as Arc<dyn Any + Send + Sync>) })
+        }
+        _ => copy_bytes(py, &memory, &policy.allocator, params),
+    }
+}
+
+/// A copy of contiguous foreign memory. Large copies are made without the GIL.
+pub fn copy_bytes(
+    py: Python<'_>,
+    memory: &Arc<ForeignBuffer>,
+    allocator: &Allocator,
+    params: BufferParams,
+) -> Result<Buffer> {
+    const LARGE: usize = 1 << 20;
+    // SAFETY: the exporter keeps the bytes valid while `memory` lives. Large arrays are read without the GIL, as numpy's
+    // own copies are: who writes an array while passing it to a call gets some mixture of both.
+    let copy = || allocator.allocate_copy(params.memory_type, params.usage, unsafe { memory.bytes() });
+    if memory.len() >= LARGE { py.detach(copy) } else { copy() }
+}
+
+/// Whether the memory of `view` is an array of Python's that was passed to a call without a copy.
+fn is_borrowed(view: &BufferView) -> bool {
+    view.buffer().foreign_owner().is_some_and(|owner| (**owner).is::<ForeignBuffer>())
+}
+
+/// Copies those of `results` that are arguments passed through: a result does not change when the caller's array does.
+pub fn own_results(py: Python<'_>, results: &mut [Value], allocator: &Allocator) -> PyResult<()> {
+    for value in results {
+        let Value::Ref(reference) = value else { continue };
+        let Ok(view) = refs::downcast_ref::<BufferView>(reference) else { continue };
+        if !is_borrowed(view) {
+            continue;
+        }
+        let params = default_params();
+        let copy =
+            view.to_vec().and_then(|bytes| allocator.allocate_copy(params.memory_type, params.usage, &bytes)).and_then(
+                |buffer| BufferView::new(Arc::new(buffer), view.element_type(), view.encoding_type(), view.shape()),
+            );
+        *value = Value::from_object(Arc::new(copy.or_raise(py, "copying a result")?));
+    }
+    Ok(())
 }
 
 fn exact_scalar(object: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
@@ -178,32 +220,39 @@ fn exact_scalar(object: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
     }
 }
 
-/// Objects of the runtime, or None for anything else.
+/// Objects of the runtime and plain arrays, or None for anything else.
 fn reference(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Option<Value>> {
     if object.is_none() {
         return Ok(Some(Value::Ref(None)));
     }
-    if let Some(value) = VmRef::value_of(object) {
+    if let Some(value) = VmRef::value_of(object)? {
         return Ok(Some(value));
     }
-    if ForeignBuffer::get(object, false).is_ok_and(|m| m.element_type().is_some() && m.is_contiguous()) {
-        return Ok(Some(view_of(object, policy)?.into_value()));
+    let Ok(memory) = ForeignBuffer::get(object, false) else { return Ok(None) };
+    match memory.element_type() {
+        Some(element) if memory.is_contiguous() => {
+            import(object.py(), memory, signless(element), policy).map(|view| Some(Value::from_object(view)))
+        }
+        _ => Ok(None),
     }
-    Ok(None)
 }
 
-/// An array of any type as a buffer view. Signed integers become signless ones, as the HAL knows them from MLIR.
+/// Signed integers become signless ones, as the HAL knows them from MLIR.
+fn signless(element: ElementType) -> ElementType {
+    match element.numerical_type() {
+        Some(NumericalType::SignedInteger) => ElementType(0x1000_0000 | element.bit_count()),
+        _ => element,
+    }
+}
+
+/// An array of any type as a buffer view.
 pub fn view_of(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
     if let Ok(view) = object.cast::<HalBufferView>() {
         return Ok(view.get().0.clone());
     }
-    let memory = ForeignBuffer::get(object, false)?;
+    let memory = ForeignBuffer::contiguous(object, false)?;
     let element = memory.element_type().ok_or_else(|| {
         pyo3::exceptions::PyTypeError::new_err("the array's element type or byte order has no device type")
     })?;
-    let element = match element.numerical_type() {
-        Some(NumericalType::SignedInteger) => ElementType(0x1000_0000 | element.bit_count()),
-        _ => element,
-    };
-    import(object.py(), memory, element, policy)
+    import(object.py(), memory, signless(element), policy)
 }

@@ -1,11 +1,19 @@
-//! Statuses become Python exceptions, in one place.
+//! Statuses become Python exceptions, in one place, and exceptions of Python code that a module called become statuses.
 
+use std::cell::RefCell;
+
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use tiree_vm::Status;
+use tiree_vm::{Status, StatusCode};
 
 /// `tiree.runtime.errors.from_status(code, text, message)` makes the exception: its class depends on the code.
 static FACTORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+
+thread_local! {
+    /// The exception behind the status that this thread made last, to become the `__cause__`.
+    static CAUSE: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
+}
 
 fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     FACTORY
@@ -17,9 +25,34 @@ fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
     let text = if context.is_empty() { status.to_string() } else { format!("{context}: {status}") };
     match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message()))) {
-        Ok(exception) => PyErr::from_value(exception),
+        Ok(exception) => {
+            let error = PyErr::from_value(exception);
+            let cause = CAUSE.with_borrow_mut(Option::take);
+            // Another status may have come in between; then the exception has nothing to do with this one.
+            error.set_cause(py, cause.filter(|(message, _)| message == status.message()).map(|(_, error)| error));
+            error
+        }
         Err(error) => error,
     }
+}
+
+/// The status of an exception that Python code raised inside a call. The exception itself becomes the cause of the one
+/// that the caller sees, when it is the same thread that sees it.
+pub fn from_python(py: Python<'_>, error: PyErr) -> Status {
+    let code = if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
+        StatusCode::InvalidArgument
+    } else if error.is_instance_of::<PyKeyError>(py) {
+        StatusCode::NotFound
+    } else if error.is_instance_of::<PyIndexError>(py) {
+        StatusCode::OutOfRange
+    } else if error.is_instance_of::<PyNotImplementedError>(py) {
+        StatusCode::Unimplemented
+    } else {
+        StatusCode::Unknown
+    };
+    let status = Status::new(code, error.to_string());
+    CAUSE.with_borrow_mut(|cause| *cause = Some((status.message().to_owned(), error)));
+    status
 }
 
 /// Results of the runtime crates as results of Python.

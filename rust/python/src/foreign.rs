@@ -2,14 +2,18 @@
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
+use std::sync::Arc;
 
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
+use tiree_hal::buffer::Mapping;
 use tiree_hal::types::ElementType;
 
 /// A view of an object's memory; the object stays exported, and so alive, until this is dropped.
-pub struct ForeignBuffer(Box<ffi::Py_buffer>);
+///
+/// Always behind an `Arc`: CPython lets a view point into itself, so it must not move.
+pub struct ForeignBuffer(ffi::Py_buffer);
 
 // SAFETY: the view is plain data; it is released with the GIL held (see `drop`), and the memory it points to is only
 // read or written by code that owns this value.
@@ -19,14 +23,45 @@ unsafe impl Sync for ForeignBuffer {}
 
 impl ForeignBuffer {
     /// Asks for shape, strides and format; writable memory only when `writable`.
-    pub fn get(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<ForeignBuffer> {
-        let mut view = Box::new(ffi::Py_buffer::new());
+    pub fn get(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Arc<ForeignBuffer>> {
+        let mut buffer = Arc::new(ForeignBuffer(ffi::Py_buffer::new()));
         let flags = if writable { ffi::PyBUF_FULL } else { ffi::PyBUF_FULL_RO };
-        // SAFETY: `view` is valid for writes; on success it is released exactly once, in `drop`.
-        if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, flags) } != 0 {
+        let view = match Arc::get_mut(&mut buffer) {
+            Some(buffer) => &raw mut buffer.0,
+            None => ptr::null_mut(),
+        };
+        // SAFETY: `view` is valid for writes and stays where it is; on success it is released exactly once, in `drop`.
+        // On failure CPython leaves its object null, and releasing such a view does nothing.
+        if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), view, flags) } != 0 {
             return Err(PyErr::fetch(object.py()));
         }
-        Ok(ForeignBuffer(view))
+        Ok(buffer)
+    }
+
+    /// Asks for plain C-contiguous bytes.
+    pub fn contiguous(object: &Bound<'_, PyAny>, writable: bool) -> PyResult<Arc<ForeignBuffer>> {
+        let buffer = ForeignBuffer::get(object, writable)?;
+        if buffer.is_contiguous() {
+            return Ok(buffer);
+        }
+        Err(PyValueError::new_err("the array is not C-contiguous; pass numpy.ascontiguousarray(...)"))
+    }
+
+    /// The bytes.
+    ///
+    /// # Safety
+    /// They must not change while the slice is used: the GIL is held, or the owner of the memory promises it.
+    pub unsafe fn bytes(&self) -> &[u8] {
+        if self.len() == 0 {
+            return &[];
+        }
+        // SAFETY: the exporter keeps `len` bytes valid while the view is not released.
+        unsafe { std::slice::from_raw_parts(self.data(), self.len()) }
+    }
+
+    /// Whether writing is forbidden.
+    pub fn is_readonly(&self) -> bool {
+        self.0.readonly != 0
     }
 
     /// First byte.
@@ -51,7 +86,7 @@ impl ForeignBuffer {
     /// Whether elements lie row-major without gaps.
     pub fn is_contiguous(&self) -> bool {
         // SAFETY: the view is valid.
-        unsafe { ffi::PyBuffer_IsContiguous(&raw const *self.0, b'C' as c_char) != 0 }
+        unsafe { ffi::PyBuffer_IsContiguous(&raw const self.0, b'C' as c_char) != 0 }
     }
 
     /// The element type; None when the format is another byte order or no plain number.
@@ -90,10 +125,13 @@ impl ForeignBuffer {
 
 impl Drop for ForeignBuffer {
     fn drop(&mut self) {
+        if self.0.obj.is_null() {
+            return;
+        }
         // When the interpreter is gone there is nobody left to release the memory for.
         Python::try_attach(|_| {
             // SAFETY: the view was filled by PyObject_GetBuffer and is released once, with the GIL held.
-            unsafe { ffi::PyBuffer_Release(&raw mut *self.0) };
+            unsafe { ffi::PyBuffer_Release(&raw mut self.0) };
         });
     }
 }
@@ -119,10 +157,11 @@ pub fn format_of(element: ElementType) -> Option<&'static CStr> {
     })
 }
 
-/// Shape and strides of an exported view; lives in `Py_buffer.internal` until the view is released.
+/// Shape and strides of an exported view and what keeps its memory; lives in `Py_buffer.internal` until the release.
 struct Extent {
     shape: Vec<isize>,
     strides: Vec<isize>,
+    _pin: Option<Mapping>,
 }
 
 /// Memory that is handed to Python.
@@ -139,17 +178,20 @@ pub struct Export<'a> {
     pub shape: &'a [u64],
     /// Whether writing is forbidden.
     pub readonly: bool,
+    /// Keeps the memory when the owner alone does not.
+    pub pin: Option<Mapping>,
 }
 
-/// Fills `view` for `owner`, which keeps the memory alive while Python holds the view.
+/// Fills `view` for `owner`, which Python keeps alive while it holds the view.
 ///
 /// # Safety
-/// `view` comes from CPython's request for a buffer of `owner`; `export.data` stays valid while `owner` is alive.
+/// `view` comes from CPython's request for a buffer of `owner`; `export.data` stays valid while `owner` and `export.pin`
+/// are alive.
 pub unsafe fn export(
     owner: &Bound<'_, PyAny>,
     view: *mut ffi::Py_buffer,
     flags: c_int,
-    export: &Export<'_>,
+    export: Export<'_>,
 ) -> PyResult<()> {
     if view.is_null() {
         return Err(PyBufferError::new_err("no view was given"));
@@ -162,7 +204,7 @@ pub unsafe fn export(
     for i in (0..shape.len().saturating_sub(1)).rev() {
         strides[i] = strides[i + 1] * shape[i + 1].max(1);
     }
-    let extent = Box::new(Extent { shape, strides });
+    let extent = Box::new(Extent { shape, strides, _pin: export.pin });
     // SAFETY: CPython gives a writable view; the pointers stored are valid until `release` (Extent) or for ever.
     unsafe {
         (*view).obj = owner.clone().into_ptr();

@@ -1,38 +1,24 @@
-//! `Invoker`: calls a function of a context with Python arguments. The fast path of `module.add(a, b)`.
+//! `FunctionInvoker`: calls a function of a context with Python arguments. The fast path of `module.add(a, b)`.
 
 use std::sync::Arc;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple, PyType};
-use tiree_hal::buffer_view::BufferView;
-use tiree_hal::fence::Fence;
-use tiree_vm::Value;
+use pyo3::types::{PyDict, PyTuple};
+use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
+use tiree_vm::{Step, Value};
 
-use crate::arguments::{ImportPolicy, to_value};
+use crate::arguments::{ImportPolicy, own_results, to_value};
 use crate::errors::IntoPython;
-use crate::hal::buffer_view::HalBufferView;
 use crate::hal::device::HalDevice;
+use crate::hal::fence::HalFence;
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
-use crate::vm::invocation::{Invocation, results_object};
-use crate::vm::module::VmModule;
-
-/// `tiree.runtime.array_interop.DeviceArray`, the class of results.
-static ARRAY_CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-
-/// A buffer view as the array class that Python registered, or plain when it registered none.
-pub fn device_array(py: Python<'_>, view: Arc<BufferView>) -> PyResult<Bound<'_, PyAny>> {
-    let base = Bound::new(py, HalBufferView(view))?;
-    match ARRAY_CLASS.get(py) {
-        None => Ok(base.into_any()),
-        Some(class) => class.bind(py).call1((base,)),
-    }
-}
+use crate::vm::invocation::{INVOKING, Invocation, results_object};
+use crate::waiting::wait_for;
 
 /// Numbers of untyped lists in the widths that the function takes: lists from Python hold i64 and f32.
 pub fn fit_numbers(function: &Function, mut args: Vec<Value>) -> Vec<Value> {
@@ -48,42 +34,100 @@ pub fn fit_numbers(function: &Function, mut args: Vec<Value>) -> Vec<Value> {
     args
 }
 
+/// How a call that waits for fences of the asynchronous ABI gets them.
+enum Fences {
+    /// The function takes none.
+    None,
+    /// Made here: start at once, and this one tells the end.
+    Own(Arc<Fence>),
+    /// The caller passed both and waits itself.
+    Callers,
+}
+
 /// A function of a context, callable from Python.
-#[pyclass(frozen, module = "tiree._native")]
-pub struct Invoker {
+///
+/// `f(a, b)` waits for the results; `f.begin(a, b)` starts the call and gives an `Invocation`. A function of the
+/// asynchronous ABI also takes its wait and signal fence as two more arguments; then the call returns at once, and the
+/// results are there when the signal fence is reached.
+#[pyclass(frozen, module = "tiree.runtime.function")]
+pub struct FunctionInvoker {
     function: Function,
     signature: Signature,
     policy: ImportPolicy,
-    #[pyo3(get)]
+    copying: ImportPolicy,
     vm_function: VmFunction,
 }
 
-impl Invoker {
+impl FunctionInvoker {
     fn arguments(
         &self,
-        py: Python<'_>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Vec<Value>> {
+        policy: &ImportPolicy,
+    ) -> PyResult<(Vec<Value>, Fences)> {
+        let expected = self.signature.args.len();
+        match kwargs {
+            Some(kwargs) if !kwargs.is_empty() => {
+                let ordered = self.by_name(args, kwargs)?;
+                return self.convert(ordered.iter().map(Bound::as_borrowed), policy);
+            }
+            _ => {}
+        }
+        if self.signature.coarse_fences && args.len() == expected + 2 {
+            let (mut values, _) =
+                self.convert(args.iter_borrowed().take(expected).collect::<Vec<_>>().into_iter(), &self.copying)?;
+            values.truncate(expected);
+            for position in [expected, expected + 1] {
+                values.push(self.fence(&args.get_item(position)?, position)?);
+            }
+            return Ok((values, Fences::Callers));
+        }
+        self.convert(args.iter_borrowed(), policy)
+    }
+
+    /// A fence or None.
+    fn fence(&self, object: &Bound<'_, PyAny>, position: usize) -> PyResult<Value> {
+        if object.is_none() {
+            return Ok(Value::NULL);
+        }
+        let fence = object.cast::<HalFence>().map_err(|_| {
+            let which = if position + 1 == self.signature.args.len() + 2 { "signal" } else { "wait" };
+            PyTypeError::new_err(format!(
+                "{}(): argument {} is the {which} fence; needs a HalFence or None",
+                self.function.name(),
+                position + 1
+            ))
+        })?;
+        Ok(Value::from_object(fence.get().0.clone()))
+    }
+
+    fn convert<'a, 'py: 'a>(
+        &self,
+        given: impl ExactSizeIterator<Item = Borrowed<'a, 'py, PyAny>>,
+        policy: &ImportPolicy,
+    ) -> PyResult<(Vec<Value>, Fences)> {
         let expected = &self.signature.args;
-        let ordered: Vec<Bound<'_, PyAny>> = match kwargs {
-            Some(kwargs) if !kwargs.is_empty() => self.by_name(args, kwargs)?,
-            _ => args.iter().collect(),
-        };
-        if ordered.len() != expected.len() {
+        if given.len() != expected.len() {
             return Err(PyTypeError::new_err(format!(
                 "{}({}) takes {} argument{}, {} given.",
                 self.function.name(),
                 self.signature.describe(),
                 expected.len(),
                 if expected.len() == 1 { "" } else { "s" },
-                ordered.len()
+                given.len()
             )));
         }
-        let _ = py;
-        let name = self.function.name();
-        let convert = |(i, (object, argument))| to_value(object, argument, i, name, &self.policy);
-        ordered.iter().zip(expected).enumerate().map(convert).collect()
+        let mut values = Vec::with_capacity(expected.len() + 2 * usize::from(self.signature.coarse_fences));
+        for (index, (object, argument)) in given.zip(expected).enumerate() {
+            values.push(to_value(&object, argument, index, self.function.name(), policy)?);
+        }
+        if !self.signature.coarse_fences {
+            return Ok((values, Fences::None));
+        }
+        let signal = Arc::new(Fence::unsignalled());
+        values.push(Value::NULL);
+        values.push(Value::from_object(signal.clone()));
+        Ok((values, Fences::Own(signal)))
     }
 
     /// Positional and keyword arguments in declared order.
@@ -92,46 +136,67 @@ impl Invoker {
         args: &Bound<'py, PyTuple>,
         kwargs: &Bound<'py, PyDict>,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let expected = &self.signature.args;
+        let (name, expected) = (self.function.name(), &self.signature.args);
         let mut slots: Vec<Option<Bound<'py, PyAny>>> = args.iter().map(Some).collect();
         slots.resize(slots.len().max(expected.len()), None);
         for (key, value) in kwargs.iter() {
             let key: String = key.extract()?;
-            let position = expected.iter().position(|a| a.name == key);
-            let Some(position) = position else {
-                let names: Vec<&str> = expected.iter().map(|a| a.name.as_str()).collect();
-                return Err(PyTypeError::new_err(format!(
-                    "{}() has no argument \"{key}\"; it has {}.",
-                    self.function.name(),
-                    names.join(", ")
-                )));
+            let Some(position) = expected.iter().position(|a| a.name == key) else {
+                let names: Vec<&str> = expected.iter().map(|a| a.name.as_str()).filter(|n| !n.is_empty()).collect();
+                let has = if names.is_empty() { "no named arguments".to_owned() } else { names.join(", ") };
+                return Err(PyTypeError::new_err(format!("{name}() has no argument \"{key}\"; it has {has}.")));
             };
             if slots[position].is_some() {
-                let name = self.function.name();
                 return Err(PyTypeError::new_err(format!("{name}() got argument \"{key}\" twice.")));
             }
             slots[position] = Some(value);
         }
         Ok(slots.into_iter().flatten().collect())
     }
+
+    /// Runs the call to its end.
+    fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<Vec<Value>> {
+        let started = py.detach(|| {
+            let mut invocation = self.function.start(values)?;
+            Ok(match invocation.step()? {
+                Step::Done(results) => (results, None),
+                Step::Pending(wait) => (Vec::new(), Some((invocation, wait))),
+            })
+        });
+        let (results, pending) = started.or_raise(py, INVOKING)?;
+        let Some((mut invocation, mut wait)) = pending else { return Ok(results) };
+        loop {
+            match wait {
+                Some(wait) => _ = wait_for(py, &*wait, None)?,
+                None => py.check_signals()?,
+            }
+            match py.detach(|| invocation.step()).or_raise(py, INVOKING)? {
+                Step::Done(results) => return Ok(results),
+                Step::Pending(next) => wait = next,
+            }
+        }
+    }
 }
 
 #[pymethods]
-impl Invoker {
-    /// Export `function` of the module in `context`; arguments are placed on `device`.
+impl FunctionInvoker {
+    /// The function `vm_function` of a module in `vm_context`; arguments are placed on `device`.
     #[new]
     fn new(
         py: Python<'_>,
-        context: &VmContext,
-        module: &VmModule,
-        function: &VmFunction,
+        vm_context: &VmContext,
         device: &HalDevice,
-    ) -> PyResult<Invoker> {
-        let bound = context.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
-        let coarse = function.attr("iree.abi.model") == Some("coarse-fences");
-        let signature = Signature::new(bound.cconv(), function.attr("iree.abi.declaration"), coarse);
-        let policy = ImportPolicy { allocator: device.0.allocator().clone(), alignment: module.binding_alignment() };
-        Ok(Invoker { function: bound, signature, policy, vm_function: function.clone() })
+        vm_function: &VmFunction,
+    ) -> PyResult<FunctionInvoker> {
+        let function = vm_context.inner.function(&vm_function.module_name, &vm_function.name).or_raise(py, "")?;
+        let coarse = vm_function.attr("iree.abi.model") == Some("coarse-fences");
+        let signature = Signature::new(function.cconv(), vm_function.attr("iree.abi.declaration"), coarse);
+        let alignment = crate::vm::module::binding_alignment(&function.module());
+        let policy = |always_copy| ImportPolicy { allocator: device.0.allocator().clone(), alignment, always_copy };
+        // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
+        let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
+        let (policy, copying) = (policy(!made_by_tiree), policy(true));
+        Ok(FunctionInvoker { function, signature, policy, copying, vm_function: vm_function.clone() })
     }
 
     /// Calls and waits: None, one result, or a tuple.
@@ -142,19 +207,22 @@ impl Invoker {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let mut values = self.arguments(py, args, kwargs)?;
-        let signal = self.signature.coarse_fences.then(|| add_fences(&mut values));
-        let results = py.detach(|| {
-            let results = self.function.invoke(values)?;
-            if let Some(fence) = signal {
-                fence.wait(None)?;
+        let (values, fences) = self.arguments(args, kwargs, &self.policy)?;
+        let mut results = self.run(py, values)?;
+        match fences {
+            Fences::Callers => return results_object(py, results),
+            Fences::Own(fence) => {
+                wait_for(py, &FenceWait(fence.clone()), None)?;
+                fence.wait(None).or_raise(py, INVOKING)?;
             }
-            Ok(results)
-        });
-        results_object(py, results.or_raise(py, "Error invoking function")?)
+            Fences::None => {}
+        }
+        own_results(py, &mut results, &self.policy.allocator)?;
+        results_object(py, results)
     }
 
-    /// Starts the call without waiting. Drive it with `step()`, `wait()` or `await`.
+    /// Starts the call without waiting. Drive it with `step()`, `wait()` or `await`. Arrays are copied, so that they may
+    /// change while the call goes on.
     #[pyo3(signature = (*args, **kwargs))]
     fn begin(
         &self,
@@ -162,11 +230,21 @@ impl Invoker {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Invocation> {
-        let mut values = self.arguments(py, args, kwargs)?;
-        if self.signature.coarse_fences {
-            add_fences(&mut values);
-        }
-        Ok(Invocation::new(self.function.start(values).or_raise(py, "Error invoking function")?))
+        let (values, fences) = self.arguments(args, kwargs, &self.copying)?;
+        let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
+        Ok(Invocation::new(self.function.start(values).or_raise(py, INVOKING)?, signal))
+    }
+
+    /// What the module says about the function.
+    #[getter]
+    fn vm_function(&self) -> VmFunction {
+        self.vm_function.clone()
+    }
+
+    /// The function's name.
+    #[getter]
+    fn __name__(&self) -> &str {
+        self.function.name()
     }
 
     /// `add(a: f32[4], b: f32[4])`
@@ -174,19 +252,8 @@ impl Invoker {
     fn signature(&self) -> String {
         format!("{}({})", self.function.name(), self.signature.describe())
     }
-}
 
-/// Appends "start at once" and a fresh fence, and returns the fence.
-fn add_fences(values: &mut Vec<Value>) -> Arc<Fence> {
-    let signal = Arc::new(Fence::unsignalled());
-    values.push(Value::Ref(None));
-    values.push(Value::from_object(signal.clone()));
-    signal
-}
-
-/// Makes `class`, a subclass of `HalBufferView` that is constructed from one, the class of results.
-#[pyfunction]
-pub fn set_array_class(class: Bound<'_, PyType>) -> PyResult<()> {
-    let py = class.py();
-    ARRAY_CLASS.set(py, class.unbind()).map_err(|_| PyTypeError::new_err("the array class is set already"))
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.vm_function.text(py)
+    }
 }

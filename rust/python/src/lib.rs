@@ -8,6 +8,7 @@ mod invoker;
 mod signature;
 mod tools;
 mod vm;
+mod waiting;
 
 use pyo3::prelude::*;
 
@@ -29,8 +30,17 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<hal::device::HalDevice>()?;
     module.add_class::<hal::fence::HalFence>()?;
     module.add_class::<hal::semaphore::HalSemaphore>()?;
-    module.add_class::<invoker::Invoker>()?;
-    module.add_function(wrap_pyfunction!(invoker::set_array_class, module)?)?;
+    module.add_class::<hal::array::DeviceArrayBase>()?;
+    module.add_class::<hal::command_buffer::HalCommandBuffer>()?;
+    module.add_class::<hal::module::HalModuleDebugSink>()?;
+    module.add_class::<hal::parameters::FileHandle>()?;
+    module.add_class::<hal::parameters::ParameterIndex>()?;
+    module.add_class::<hal::parameters::ParameterIndexEntry>()?;
+    module.add_class::<hal::parameters::ParameterProvider>()?;
+    module.add_class::<vm::python_module::PyModuleInterface>()?;
+    module.add_class::<invoker::FunctionInvoker>()?;
+    module.add_function(wrap_pyfunction!(hal::array::set_array_class, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::parameters::create_io_parameters_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::module::create_hal_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;

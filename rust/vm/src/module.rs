@@ -4,6 +4,9 @@ use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
+use crate::bytecode::{Inst, kind};
+use crate::cconv::Kind;
+use crate::isa::reg;
 use crate::refs::{self, Ref, RefObject};
 use crate::status::{Result, Status};
 use crate::value::Value;
@@ -66,19 +69,34 @@ pub trait Wait: Send + Sync {
     fn wait(&self, deadline: Option<Instant>) -> bool;
     /// Calls `callback` once when ready, on whatever thread makes it so; at once when ready already.
     fn on_ready(&self, callback: Box<dyn FnOnce() + Send>);
+    /// Does some of the work that is waited for on this thread; false when there is none that it could do now.
+    fn help(&self) -> bool {
+        false
+    }
+}
+
+/// Where a native call finds its arguments.
+enum Arguments<'a> {
+    /// Values of a caller outside the VM.
+    Values { values: &'a [Value], span_counts: &'a [u16] },
+    /// Registers of the calling function, read in place. Each word of `words` has a kind and a register; those of
+    /// `spans` have a count.
+    Registers { words: &'a [Inst], spans: &'a [Inst], cells: &'a [u32], refs: &'a [Ref] },
 }
 
 /// Arguments and results of one native call.
 ///
 /// Arguments are flattened in order, a span's tuples one after the other. The typed readers walk through them.
 pub struct CallFrame<'a> {
-    args: &'a [Value],
-    span_counts: &'a [u16],
+    arguments: Arguments<'a>,
     results: &'a mut Vec<Value>,
     resume: &'a mut Option<Box<dyn Any + Send>>,
     next: usize,
     next_span: usize,
 }
+
+/// What null arguments are read from.
+static NULL: Ref = None;
 
 impl<'a> CallFrame<'a> {
     /// A frame. `span_counts` has the number of tuples of each `C..D` span; `resume` is kept between a suspension and
@@ -89,17 +107,37 @@ impl<'a> CallFrame<'a> {
         results: &'a mut Vec<Value>,
         resume: &'a mut Option<Box<dyn Any + Send>>,
     ) -> CallFrame<'a> {
-        CallFrame { args, span_counts, results, resume, next: 0, next_span: 0 }
+        CallFrame { arguments: Arguments::Values { values: args, span_counts }, results, resume, next: 0, next_span: 0 }
+    }
+
+    /// A frame whose arguments are registers: `words` and `spans` as in a call instruction.
+    #[inline]
+    pub(crate) fn on_registers(
+        (words, spans): (&'a [Inst], &'a [Inst]),
+        (cells, refs): (&'a [u32], &'a [Ref]),
+        results: &'a mut Vec<Value>,
+        resume: &'a mut Option<Box<dyn Any + Send>>,
+    ) -> CallFrame<'a> {
+        let arguments = Arguments::Registers { words, spans, cells, refs };
+        CallFrame { arguments, results, resume, next: 0, next_span: 0 }
     }
 
     /// All arguments, flat.
-    pub fn args(&self) -> &'a [Value] {
-        self.args
+    pub fn args(&self) -> Vec<Value> {
+        match self.arguments {
+            Arguments::Values { values, .. } => values.to_vec(),
+            Arguments::Registers { words, cells, refs, .. } => {
+                words.iter().map(|word| register_value(*word, cells, refs)).collect()
+            }
+        }
     }
 
     /// Tuples in each span.
-    pub fn span_counts(&self) -> &'a [u16] {
-        self.span_counts
+    pub fn span_counts(&self) -> Vec<u16> {
+        match self.arguments {
+            Arguments::Values { span_counts, .. } => span_counts.to_vec(),
+            Arguments::Registers { spans, .. } => spans.iter().map(|word| word.op).collect(),
+        }
     }
 
     /// What the call before the suspension left here; `None` on the first call.
@@ -107,86 +145,149 @@ impl<'a> CallFrame<'a> {
         self.resume
     }
 
-    #[inline]
-    fn take(&mut self) -> Result<(usize, &'a Value)> {
-        let index = self.next;
-        let value = self.args.get(index).ok_or_else(|| missing(index))?;
+    /// The next argument of a caller outside the VM.
+    #[inline(never)]
+    fn value(&mut self, values: &'a [Value]) -> Result<&'a Value> {
+        let value = values.get(self.next).ok_or_else(|| missing(self.next))?;
         self.next += 1;
-        Ok((index, value))
+        Ok(value)
+    }
+
+    /// The register of the next argument, which must be of kind `kind`.
+    #[inline]
+    fn register(&mut self, words: &'a [Inst], kind: u16) -> Result<usize> {
+        match words.get(self.next) {
+            Some(word) if word.op == kind => {
+                self.next += 1;
+                Ok(usize::from(word.a))
+            }
+            _ => Err(wrong_register(self.next, words, kind)),
+        }
+    }
+
+    #[inline]
+    fn narrow(&mut self, words: &'a [Inst], cells: &'a [u32], kind: u16) -> Result<u32> {
+        let register = self.register(words, kind)?;
+        // Verified to be inside the frame, so the default is never seen.
+        Ok(cells.get(register).copied().unwrap_or_default())
+    }
+
+    #[inline]
+    fn wide(&mut self, words: &'a [Inst], cells: &'a [u32], kind: u16) -> Result<u64> {
+        let register = self.register(words, kind)?;
+        Ok(wide_cell(cells, register))
     }
 
     /// Next argument, an i32.
     #[inline]
     pub fn i32(&mut self) -> Result<i32> {
-        match self.take()? {
-            (_, Value::I32(v)) => Ok(*v),
-            (index, other) => Err(wrong(index, other, "i32")),
+        match self.arguments {
+            Arguments::Registers { words, cells, .. } => self.narrow(words, cells, kind::I32).map(|bits| bits as i32),
+            Arguments::Values { values, .. } => match self.value(values)? {
+                Value::I32(v) => Ok(*v),
+                other => Err(wrong(self.next - 1, other.kind(), "i32")),
+            },
         }
     }
 
     /// Next argument, an i64.
     #[inline]
     pub fn i64(&mut self) -> Result<i64> {
-        match self.take()? {
-            (_, Value::I64(v)) => Ok(*v),
-            (index, other) => Err(wrong(index, other, "i64")),
+        match self.arguments {
+            Arguments::Registers { words, cells, .. } => self.wide(words, cells, kind::I64).map(|bits| bits as i64),
+            Arguments::Values { values, .. } => match self.value(values)? {
+                Value::I64(v) => Ok(*v),
+                other => Err(wrong(self.next - 1, other.kind(), "i64")),
+            },
         }
     }
 
     /// Next argument, an f32.
     #[inline]
     pub fn f32(&mut self) -> Result<f32> {
-        match self.take()? {
-            (_, Value::F32(v)) => Ok(*v),
-            (index, other) => Err(wrong(index, other, "f32")),
+        match self.arguments {
+            Arguments::Registers { words, cells, .. } => self.narrow(words, cells, kind::F32).map(f32::from_bits),
+            Arguments::Values { values, .. } => match self.value(values)? {
+                Value::F32(v) => Ok(*v),
+                other => Err(wrong(self.next - 1, other.kind(), "f32")),
+            },
         }
     }
 
     /// Next argument, an f64.
     #[inline]
     pub fn f64(&mut self) -> Result<f64> {
-        match self.take()? {
-            (_, Value::F64(v)) => Ok(*v),
-            (index, other) => Err(wrong(index, other, "f64")),
+        match self.arguments {
+            Arguments::Registers { words, cells, .. } => self.wide(words, cells, kind::F64).map(f64::from_bits),
+            Arguments::Values { values, .. } => match self.value(values)? {
+                Value::F64(v) => Ok(*v),
+                other => Err(wrong(self.next - 1, other.kind(), "f64")),
+            },
         }
     }
 
     /// Next argument, any reference or null.
     #[inline]
     pub fn any_ref(&mut self) -> Result<&'a Ref> {
-        match self.take()? {
-            (_, Value::Ref(v)) => Ok(v),
-            (index, other) => Err(wrong(index, other, "ref")),
+        match self.arguments {
+            Arguments::Registers { words, refs, .. } => match words.get(self.next) {
+                Some(word) if word.op == kind::REF => {
+                    self.next += 1;
+                    Ok(refs.get(reg::ref_ordinal(word.a)).unwrap_or(&NULL))
+                }
+                Some(word) if word.op == kind::NULL => {
+                    self.next += 1;
+                    Ok(&NULL)
+                }
+                _ => Err(wrong_register(self.next, words, kind::REF)),
+            },
+            Arguments::Values { values, .. } => match self.value(values)? {
+                Value::Ref(v) => Ok(v),
+                other => Err(wrong(self.next - 1, other.kind(), "ref")),
+            },
         }
     }
 
     /// Next argument, borrowed; INVALID_ARGUMENT when null or not a `T`.
     #[inline]
     pub fn borrow_ref<T: RefObject>(&mut self) -> Result<&'a T> {
-        let index = self.next;
-        refs::downcast_ref(self.any_ref()?).map_err(|e| e.annotate(format!("argument {index}")))
+        let value = self.any_ref()?;
+        match value.as_ref().and_then(|object| refs::borrow::<T>(object.as_ref())) {
+            Some(object) => Ok(object),
+            None => Err(unfit::<T>(value, self.next - 1)),
+        }
     }
 
     /// Next argument as a new reference; INVALID_ARGUMENT when null or not a `T`.
     #[inline]
     pub fn get_ref<T: RefObject>(&mut self) -> Result<Arc<T>> {
-        let index = self.next;
-        refs::downcast(self.any_ref()?).map_err(|e| e.annotate(format!("argument {index}")))
+        let value = self.any_ref()?;
+        match value.as_ref().and_then(refs::share::<T>) {
+            Some(object) => Ok(object),
+            None => Err(unfit::<T>(value, self.next - 1)),
+        }
     }
 
     /// Next argument as a new reference or `None` for null; INVALID_ARGUMENT when not a `T`.
     #[inline]
     pub fn opt_ref<T: RefObject>(&mut self) -> Result<Option<Arc<T>>> {
-        let index = self.next;
-        refs::opt_downcast(self.any_ref()?).map_err(|e| e.annotate(format!("argument {index}")))
+        let value = self.any_ref()?;
+        let Some(object) = value else { return Ok(None) };
+        match refs::share::<T>(object) {
+            Some(object) => Ok(Some(object)),
+            None => Err(unfit::<T>(value, self.next - 1)),
+        }
     }
 
     /// Enters the next span and says how many tuples it has; read them with the readers above.
     #[inline]
     pub fn span(&mut self) -> Result<usize> {
-        let count = *self.span_counts.get(self.next_span).ok_or_else(|| missing(self.next))?;
+        let count = match self.arguments {
+            Arguments::Registers { spans, .. } => spans.get(self.next_span).map(|word| word.op),
+            Arguments::Values { span_counts, .. } => span_counts.get(self.next_span).copied(),
+        };
         self.next_span += 1;
-        Ok(usize::from(count))
+        count.map(usize::from).ok_or_else(|| missing(self.next))
     }
 
     /// Appends an i32 result.
@@ -232,12 +333,49 @@ impl<'a> CallFrame<'a> {
     }
 }
 
+/// A 64-bit register: two cells, low half first.
+#[inline]
+fn wide_cell(cells: &[u32], register: usize) -> u64 {
+    match cells.get(register..register + 2) {
+        Some(&[low, high]) => u64::from(low) | u64::from(high) << 32,
+        _ => 0,
+    }
+}
+
+/// The value in the register that `word` names.
+fn register_value(word: Inst, cells: &[u32], refs: &[Ref]) -> Value {
+    let narrow = || cells.get(usize::from(word.a)).copied().unwrap_or_default();
+    match word.op {
+        kind::I32 => Value::I32(narrow() as i32),
+        kind::F32 => Value::F32(f32::from_bits(narrow())),
+        kind::I64 => Value::I64(wide_cell(cells, word.a.into()) as i64),
+        kind::F64 => Value::F64(f64::from_bits(wide_cell(cells, word.a.into()))),
+        kind::REF => Value::Ref(refs.get(reg::ref_ordinal(word.a)).cloned().flatten()),
+        _ => Value::NULL,
+    }
+}
+
 #[cold]
 fn missing(index: usize) -> Status {
     Status::internal(format!("native function reads argument {index}, which its cconv does not have"))
 }
 
 #[cold]
-fn wrong(index: usize, have: &Value, need: &str) -> Status {
-    Status::internal(format!("native function reads argument {index} as {need}, but it is {}", have.kind_name()))
+fn wrong(index: usize, have: Kind, need: &str) -> Status {
+    Status::internal(format!("native function reads argument {index} as {need}, but it is {have}"))
+}
+
+#[cold]
+fn wrong_register(index: usize, words: &[Inst], need: u16) -> Status {
+    match words.get(index) {
+        Some(word) => wrong(index, kind::of(word.op), kind::of(need).name()),
+        None => missing(index),
+    }
+}
+
+/// What is wrong with a reference that is no `T`.
+#[cold]
+fn unfit<T: RefObject>(value: &Ref, index: usize) -> Status {
+    let status = refs::downcast_ref::<T>(value).err();
+    status.unwrap_or_else(|| Status::internal("the reference fits")).annotate(format!("argument {index}"))
 }

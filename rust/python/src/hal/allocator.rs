@@ -1,17 +1,39 @@
 //! `HalAllocator`.
 
+use std::any::Any;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tiree_hal::allocator::Allocator;
-use tiree_hal::buffer_view::BufferView;
-use tiree_hal::types::{ElementType, encoding};
+use tiree_hal::buffer::BufferParams;
+use tiree_hal::buffer_view::{BufferView, Shape};
+use tiree_hal::memory::Counters;
+use tiree_hal::types::{ElementType, encoding, memory_type, usage};
 
+use crate::arguments::copy_bytes;
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
 use crate::hal::buffer::HalBuffer;
 use crate::hal::buffer_view::HalBufferView;
+use crate::hal::device::HalDevice;
+
+/// What `query_buffer_compatibility` answers, in IREE's bits.
+mod compatibility {
+    pub(super) const ALLOCATABLE: u32 = 1;
+    pub(super) const IMPORTABLE: u32 = 2;
+    pub(super) const EXPORTABLE: u32 = 4;
+    pub(super) const QUEUE_TRANSFER: u32 = 0x400;
+    pub(super) const QUEUE_DISPATCH: u32 = 0x800;
+}
+
+const DISPATCH_IMAGE: u32 = usage::DISPATCH_IMAGE_READ | usage::DISPATCH_IMAGE_WRITE;
+
+/// Memory of Python's that a buffer shares for good: unlike an argument's it is never copied when a call returns it.
+struct Shared {
+    _memory: Arc<ForeignBuffer>,
+}
 
 /// Makes buffers of a device.
 #[pyclass(frozen, module = "tiree._native")]
@@ -25,9 +47,9 @@ impl HalAllocator {
         py: Python<'_>,
         memory_type: u32,
         allowed_usage: u32,
-        size: usize,
+        allocation_size: usize,
     ) -> PyResult<HalBuffer> {
-        let buffer = self.0.allocate(memory_type, allowed_usage, size).or_raise(py, "allocate_buffer")?;
+        let buffer = self.0.allocate(memory_type, allowed_usage, allocation_size).or_raise(py, "allocate_buffer")?;
         Ok(HalBuffer(Arc::new(buffer)))
     }
 
@@ -38,28 +60,77 @@ impl HalAllocator {
         py: Python<'py>,
         memory_type: u32,
         allowed_usage: u32,
-        device: &Bound<'py, PyAny>,
+        device: &HalDevice,
         buffer: &Bound<'py, PyAny>,
         element_type: Option<u32>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let _ = device;
-        let memory = ForeignBuffer::get(buffer, false)?;
-        if !memory.is_contiguous() {
-            return Err(pyo3::exceptions::PyValueError::new_err("the array must be C-contiguous"));
-        }
-        let bytes = if memory.len() == 0 {
-            &[][..]
-        } else {
-            // SAFETY: the exporter keeps `len` bytes valid while `memory` lives; the GIL is held while they are read.
-            unsafe { std::slice::from_raw_parts(memory.data(), memory.len()) }
-        };
-        let copy = self.0.allocate_copy(memory_type, allowed_usage, bytes).or_raise(py, "allocate_buffer_copy")?;
-        let copy = Arc::new(copy);
+        let memory = ForeignBuffer::contiguous(buffer, false)?;
+        let params = BufferParams::local(memory_type, allowed_usage);
+        let copy = Arc::new(copy_bytes(py, &memory, &self.0, params).or_raise(py, "allocate_buffer_copy")?);
         let Some(element_type) = element_type else { return Ok(Bound::new(py, HalBuffer(copy))?.into_any()) };
-        let shape: Vec<u64> = memory.shape().iter().map(|&d| d as u64).collect();
+        let shape: Shape = memory.shape().iter().map(|&d| d as u64).collect();
         let view = BufferView::new(copy, ElementType(element_type), encoding::DENSE_ROW_MAJOR, &shape);
         let view = view.or_raise(py, "allocate_buffer_copy")?;
         Ok(Bound::new(py, HalBufferView(Arc::new(view)))?.into_any())
+    }
+
+    /// A copy of anything with a buffer, for transfers only.
+    fn allocate_host_staging_buffer_copy(
+        &self,
+        py: Python<'_>,
+        device: &HalDevice,
+        initial_contents: &Bound<'_, PyAny>,
+    ) -> PyResult<HalBuffer> {
+        let _ = device;
+        let memory = ForeignBuffer::contiguous(initial_contents, false)?;
+        let params = BufferParams::local(memory_type::HOST_LOCAL | memory_type::DEVICE_VISIBLE, usage::TRANSFER);
+        let copy = copy_bytes(py, &memory, &self.0, params).or_raise(py, "allocate_host_staging_buffer_copy")?;
+        Ok(HalBuffer(Arc::new(copy)))
+    }
+
+    /// A buffer over the memory of `buffer_obj`, which both sides see; devices do not write it when Python may not.
+    /// RuntimeError when it is not 64-byte aligned, which kernels rely on: copy it then.
+    fn import_host_allocation(
+        &self,
+        py: Python<'_>,
+        buffer_obj: &Bound<'_, PyAny>,
+        memory_type: u32,
+        allowed_usage: u32,
+    ) -> PyResult<HalBuffer> {
+        let memory = ForeignBuffer::contiguous(buffer_obj, false)?;
+        let (data, length, writable) = (NonNull::new(memory.data()), memory.len(), !memory.is_readonly());
+        let data = data.unwrap_or(NonNull::dangling());
+        let owner: Arc<dyn Any + Send + Sync> = Arc::new(Shared { _memory: memory });
+        // SAFETY: the exporter keeps the memory valid while the owner holds its view; ordering accesses is up to whoever
+        // shares the memory, as it says.
+        let buffer = unsafe { self.0.import(memory_type, allowed_usage, data, length, writable, owner) };
+        Ok(HalBuffer(Arc::new(buffer.or_raise(py, "import_host_allocation")?)))
+    }
+
+    /// What can be done with a buffer of these parameters (`BufferCompatibility` bits).
+    fn query_buffer_compatibility(
+        &self,
+        memory_type: u32,
+        allowed_usage: u32,
+        intended_usage: u32,
+        allocation_size: u64,
+    ) -> u32 {
+        let _ = allocation_size;
+        let mut bits = compatibility::ALLOCATABLE | compatibility::IMPORTABLE | compatibility::EXPORTABLE;
+        if memory_type & memory_type::DEVICE_VISIBLE == 0 {
+            return bits;
+        }
+        // No usage means any usage.
+        let or_any = |usage: u32| if usage == 0 { u32::MAX } else { usage };
+        let usages = or_any(allowed_usage) & or_any(intended_usage);
+        if usages & usage::TRANSFER != 0 {
+            bits |= compatibility::QUEUE_TRANSFER;
+        }
+        if usages & (usage::DISPATCH_STORAGE | DISPATCH_IMAGE) != 0 {
+            bits |= compatibility::QUEUE_DISPATCH;
+        }
+        bits
     }
 
     /// Frees cached memory.
@@ -84,5 +155,19 @@ impl HalAllocator {
             dict.set_item(format!("{kind}_bytes_freed"), counters.freed)?;
         }
         Ok(dict)
+    }
+
+    /// The same as text, with what is live.
+    #[getter]
+    fn formatted_statistics(&self) -> String {
+        let statistics = self.0.statistics();
+        let line = |name: &str, c: Counters| {
+            let live = c.allocated.saturating_sub(c.freed);
+            format!(
+                "{name:>12}: {:>12}B peak / {:>12}B allocated / {:>12}B freed / {live:>12}B live\n",
+                c.peak, c.allocated, c.freed
+            )
+        };
+        line("HOST_LOCAL", statistics.host) + &line("DEVICE_LOCAL", statistics.device)
     }
 }

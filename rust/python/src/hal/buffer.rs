@@ -6,12 +6,61 @@ use std::sync::Arc;
 use pyo3::ffi;
 use pyo3::prelude::*;
 use tiree_hal::buffer::{Buffer, Mapping};
-use tiree_hal::types::access;
+use tiree_hal::types::{access, memory_type, usage};
 
 use crate::errors::IntoPython;
 use crate::foreign::{self, Export};
 use crate::hal::buffer_view::HalBufferView;
 use crate::vm::refs::VmRef;
+
+/// Names of bits, sets first, in the order that they are printed.
+type Names = &'static [(&'static str, u32)];
+
+const MEMORY_TYPES: Names = &[
+    ("HOST_LOCAL", memory_type::HOST_LOCAL),
+    ("DEVICE_LOCAL", memory_type::DEVICE_LOCAL),
+    ("DEVICE_VISIBLE", memory_type::DEVICE_VISIBLE),
+    ("HOST_VISIBLE", memory_type::HOST_VISIBLE),
+    ("HOST_COHERENT", memory_type::HOST_COHERENT),
+    ("HOST_CACHED", memory_type::HOST_CACHED),
+];
+const ACCESSES: Names =
+    &[("ALL", access::ALL), ("READ", access::READ), ("WRITE", access::WRITE), ("DISCARD", access::DISCARD)];
+const USAGES: Names = &[
+    ("TRANSFER", usage::TRANSFER),
+    ("TRANSFER_SOURCE", usage::TRANSFER_SOURCE),
+    ("TRANSFER_TARGET", usage::TRANSFER_TARGET),
+    ("DISPATCH_INDIRECT_PARAMETERS", usage::DISPATCH_INDIRECT_PARAMETERS),
+    ("DISPATCH_UNIFORM_READ", usage::DISPATCH_UNIFORM_READ),
+    ("DISPATCH_STORAGE", usage::DISPATCH_STORAGE),
+    ("DISPATCH_STORAGE_READ", usage::DISPATCH_STORAGE_READ),
+    ("DISPATCH_STORAGE_WRITE", usage::DISPATCH_STORAGE_WRITE),
+    ("SHARING_EXPORT", usage::SHARING_EXPORT),
+    ("SHARING_REPLICATE", usage::SHARING_REPLICATE),
+    ("SHARING_CONCURRENT", usage::SHARING_CONCURRENT),
+    ("SHARING_IMMUTABLE", usage::SHARING_IMMUTABLE),
+    ("MAPPING", usage::MAPPING),
+    ("MAPPING_SCOPED", usage::MAPPING_SCOPED),
+    ("MAPPING_PERSISTENT", usage::MAPPING_PERSISTENT),
+    ("MAPPING_OPTIONAL", usage::MAPPING_OPTIONAL),
+    ("MAPPING_ACCESS_RANDOM", usage::MAPPING_ACCESS_RANDOM),
+    ("MAPPING_ACCESS_SEQUENTIAL_WRITE", usage::MAPPING_ACCESS_SEQUENTIAL_WRITE),
+];
+
+/// The names of the bits of `value`, joined by `|`; those without a name as hex.
+fn bit_names(value: u32, names: Names) -> String {
+    let (mut left, mut found) = (value, Vec::new());
+    for (name, bits) in names {
+        if left & bits == *bits {
+            found.push((*name).to_owned());
+            left &= !bits;
+        }
+    }
+    if left != 0 {
+        found.push(format!("{left:#x}"));
+    }
+    if found.is_empty() { "NONE".to_owned() } else { found.join("|") }
+}
 
 /// A range of device memory.
 #[pyclass(frozen, module = "tiree._native")]
@@ -34,10 +83,10 @@ impl HalBuffer {
         self.0.allowed_usage()
     }
 
-    /// Sets `length` bytes from `offset` to zero.
-    fn fill_zero(&self, py: Python<'_>, offset: u64, length: u64) -> PyResult<()> {
-        let (_, length) = self.0.resolve_range(offset, length).or_raise(py, "fill_zero")?;
-        self.0.write(offset, &vec![0; length]).or_raise(py, "fill_zero")
+    /// Sets `byte_length` bytes from `byte_offset` to zero.
+    fn fill_zero(&self, py: Python<'_>, byte_offset: u64, byte_length: u64) -> PyResult<()> {
+        let (_, length) = self.0.resolve_range(byte_offset, byte_length).or_raise(py, "fill_zero")?;
+        self.0.write(byte_offset, &vec![0; length]).or_raise(py, "fill_zero")
     }
 
     /// A view with a shape; `element_size` bytes each, of no particular type.
@@ -63,15 +112,22 @@ impl HalBuffer {
         VmRef(Some(self.0.clone()))
     }
 
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
+    }
+
     fn __repr__(&self) -> String {
         let b = &self.0;
         format!(
-            "<HalBuffer {} bytes (at offset {} into {}), memory_type={:#x}, allowed_usage={:#x}>",
+            "<HalBuffer {} bytes (at offset {} into {}), memory_type={}, allowed_access={}, allowed_usage={}>",
             b.byte_length(),
             b.byte_offset(),
             b.allocation_size(),
-            b.memory_type(),
-            b.allowed_usage()
+            bit_names(b.memory_type(), MEMORY_TYPES),
+            bit_names(b.allowed_access(), ACCESSES),
+            bit_names(b.allowed_usage(), USAGES)
         )
     }
 }
@@ -99,10 +155,10 @@ impl MappedMemory {
     fn asarray<'py>(
         slf: Bound<'py, Self>,
         shape: &Bound<'py, PyAny>,
-        dtype: &Bound<'py, PyAny>,
+        numpy_dtype_descr: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numpy = slf.py().import("numpy")?;
-        let dtype = numpy.call_method1("dtype", (dtype,))?;
+        let dtype = numpy.call_method1("dtype", (numpy_dtype_descr,))?;
         let count: usize = shape.try_iter()?.try_fold(1usize, |n, d| Ok::<_, PyErr>(n * d?.extract::<usize>()?))?;
         let array = numpy.call_method1("frombuffer", (slf, dtype, count))?;
         array.call_method1("reshape", (shape,))
@@ -123,9 +179,10 @@ impl MappedMemory {
             format: c"B",
             shape: &this.dims,
             readonly: this.readonly,
+            pin: None,
         };
         // SAFETY: the object holds the mapping.
-        unsafe { foreign::export(slf.as_any(), view, flags, &export) }
+        unsafe { foreign::export(slf.as_any(), view, flags, export) }
     }
 
     /// # Safety

@@ -3,14 +3,14 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyBufferError, PyValueError};
+use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::PyType;
 use tiree_hal::buffer::BufferParams;
 use tiree_hal::buffer_view::{BufferView, shape_text};
 use tiree_hal::types::{ElementType, access, encoding, memory_type, usage};
 
+use crate::arguments::ImportPolicy;
 use crate::errors::IntoPython;
 use crate::foreign::{self, Export, ForeignBuffer};
 use crate::hal::buffer::{HalBuffer, MappedMemory};
@@ -33,30 +33,12 @@ impl HalBufferView {
         view.map(|v| HalBufferView(Arc::new(v))).or_raise(py, "")
     }
 
-    /// A view of class `cls` that shares the buffer of `view`.
-    #[classmethod]
-    fn _wrap<'py>(cls: &Bound<'py, PyType>, view: &HalBufferView) -> PyResult<Bound<'py, PyAny>> {
-        let buffer = Bound::new(cls.py(), HalBuffer(view.0.buffer().clone()))?;
-        cls.call1((buffer, view.0.shape().to_vec(), view.0.element_type().0))
-    }
-
     /// A view over the bytes of `array`, whose elements stand for `element_type` (for types the protocol cannot name).
     #[staticmethod]
     fn from_bytes(py: Python<'_>, array: &Bound<'_, PyAny>, element_type: u32) -> PyResult<HalBufferView> {
-        let memory = ForeignBuffer::get(array, false)?;
-        if !memory.is_contiguous() {
-            return Err(PyValueError::new_err("the array must be C-contiguous"));
-        }
+        let memory = ForeignBuffer::contiguous(array, false)?;
         let shape: Vec<u64> = memory.shape().iter().map(|&d| d as u64).collect();
-        let params = default_params();
-        let allocator = tiree_hal::allocator::Allocator::new();
-        let bytes = if memory.len() == 0 {
-            &[][..]
-        } else {
-            // SAFETY: the exporter keeps `len` bytes valid while `memory` lives; the GIL is held while they are read.
-            unsafe { std::slice::from_raw_parts(memory.data(), memory.len()) }
-        };
-        let buffer = allocator.allocate_copy(params.memory_type, params.usage, bytes).or_raise(py, "")?;
+        let buffer = crate::arguments::import_bytes(py, memory, &ImportPolicy::unowned()).or_raise(py, "")?;
         let view = BufferView::new(Arc::new(buffer), ElementType(element_type), encoding::DENSE_ROW_MAJOR, &shape);
         view.map(|v| HalBufferView(Arc::new(v))).or_raise(py, "")
     }
@@ -95,6 +77,12 @@ impl HalBufferView {
         VmRef(Some(self.0.clone()))
     }
 
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
+    }
+
     fn __repr__(&self) -> String {
         let view = &self.0;
         format!(
@@ -110,6 +98,24 @@ impl HalBufferView {
     /// # Safety
     /// Called by CPython with a valid view.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
+        // SAFETY: as stated.
+        unsafe { HalBufferView::export(&slf, view, flags) }
+    }
+
+    /// # Safety
+    /// Called by CPython with a view that `__getbuffer__` filled.
+    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
+        // SAFETY: as stated.
+        unsafe { foreign::release(view) }
+    }
+}
+
+impl HalBufferView {
+    /// Shows the contents of `slf` through the buffer protocol.
+    ///
+    /// # Safety
+    /// `view` comes from CPython's request for a buffer of `slf`.
+    pub unsafe fn export(slf: &Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let inner = slf.get().0.clone();
         let element = inner.element_type();
         let Some(format) = foreign::format_of(element) else {
@@ -124,15 +130,9 @@ impl HalBufferView {
             format,
             shape: inner.shape(),
             readonly,
+            pin: Some(mapping),
         };
-        // SAFETY: the object holds the buffer view, which holds the memory.
-        unsafe { foreign::export(slf.as_any(), view, flags, &export) }
-    }
-
-    /// # Safety
-    /// Called by CPython with a view that `__getbuffer__` filled.
-    unsafe fn __releasebuffer__(&self, view: *mut ffi::Py_buffer) {
-        // SAFETY: as stated.
-        unsafe { foreign::release(view) }
+        // SAFETY: the pin holds the memory.
+        unsafe { foreign::export(slf.as_any(), view, flags, export) }
     }
 }

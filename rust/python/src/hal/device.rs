@@ -2,19 +2,63 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use tiree_hal::device::Device;
 use tiree_hal::drivers;
+use tiree_hal::fence::Fence;
+use tiree_hal::queue::QueueOp;
+use tiree_hal::semaphore::Semaphore;
+use tiree_hal::types::{memory_type, usage};
 use tiree_task::TopologyOptions;
+use tiree_vm::Result;
 
 use crate::errors::IntoPython;
 use crate::hal::allocator::HalAllocator;
+use crate::hal::buffer::HalBuffer;
+use crate::hal::buffer_view::HalBufferView;
+use crate::hal::command_buffer::{HalCommandBuffer, too_small};
+use crate::hal::dlpack;
+use crate::hal::fence::HalFence;
 use crate::hal::semaphore::HalSemaphore;
 use crate::vm::refs::VmRef;
 
 /// An open device.
 #[pyclass(frozen, module = "tiree._native")]
 pub struct HalDevice(pub Arc<Device>);
+
+/// A fence, or a list of `(semaphore, value)`; None when there is nothing in it.
+fn fence_of(object: &Bound<'_, PyAny>) -> PyResult<Option<Arc<Fence>>> {
+    let fence = match object.cast::<HalFence>() {
+        Ok(fence) => fence.get().0.clone(),
+        Err(_) => {
+            let points: Vec<(PyRef<'_, HalSemaphore>, u64)> = object
+                .extract()
+                .map_err(|_| PyTypeError::new_err("needs a HalFence or a list of (HalSemaphore, value) pairs"))?;
+            let fence = Fence::new();
+            for (semaphore, value) in points {
+                fence.insert(semaphore.0.clone(), value);
+            }
+            Arc::new(fence)
+        }
+    };
+    Ok((fence.timepoint_count() > 0).then_some(fence))
+}
+
+impl HalDevice {
+    /// Queues what `operation` makes, without the GIL: work on the calling thread may take its time.
+    fn submit(
+        &self,
+        context: &str,
+        waits: &Bound<'_, PyAny>,
+        signals: &Bound<'_, PyAny>,
+        operation: impl FnOnce() -> Result<QueueOp> + Send,
+    ) -> PyResult<()> {
+        let py = waits.py();
+        let (waits, signals) = (fence_of(waits)?, fence_of(signals)?);
+        py.detach(|| self.0.submit(waits, signals, operation()?)).or_raise(py, context)
+    }
+}
 
 #[pymethods]
 impl HalDevice {
@@ -43,7 +87,7 @@ impl HalDevice {
             worker_local_memory: or(worker_local_memory, defaults.worker_local_memory),
             worker_stack_size: or(worker_stack_size, defaults.worker_stack_size),
         };
-        drivers::create_device(uri, &options).map(HalDevice).or_raise(py, "")
+        py.detach(|| drivers::create_device(uri, &options)).map(HalDevice).or_raise(py, "")
     }
 
     /// `local-sync` or `local-task`.
@@ -66,13 +110,124 @@ impl HalDevice {
 
     /// A semaphore that starts at `initial_value`.
     fn create_semaphore(&self, initial_value: u64) -> HalSemaphore {
-        HalSemaphore::with_value(initial_value)
+        HalSemaphore(Arc::new(Semaphore::new(initial_value)))
+    }
+
+    /// Queues an allocation after `wait_semaphores` (a HalFence or a list of `(semaphore, value)`): the buffer is there
+    /// at once, its memory when `signal_semaphores` are signalled.
+    fn queue_alloca(
+        &self,
+        py: Python<'_>,
+        allocation_size: usize,
+        wait_semaphores: &Bound<'_, PyAny>,
+        signal_semaphores: &Bound<'_, PyAny>,
+    ) -> PyResult<HalBuffer> {
+        let (waits, signals) = (fence_of(wait_semaphores)?, fence_of(signal_semaphores)?);
+        let usages = usage::DEFAULT | usage::MAPPING;
+        let buffer = py.detach(|| self.0.alloca(waits, signals, memory_type::DEVICE_LOCAL, usages, allocation_size));
+        buffer.map(HalBuffer).or_raise(py, "queue_alloca")
+    }
+
+    /// Queues giving the memory of a buffer of `queue_alloca` back.
+    fn queue_dealloca(
+        &self,
+        buffer: &HalBuffer,
+        wait_semaphores: &Bound<'_, PyAny>,
+        signal_semaphores: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let buffer = buffer.0.clone();
+        self.submit("queue_dealloca", wait_semaphores, signal_semaphores, || Ok(QueueOp::dealloca(buffer)))
+    }
+
+    /// Queues a copy of all of `source_buffer` to the start of `target_buffer`. ValueError when it does not fit.
+    fn queue_copy(
+        &self,
+        source_buffer: &HalBuffer,
+        target_buffer: &HalBuffer,
+        wait_semaphores: &Bound<'_, PyAny>,
+        signal_semaphores: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let (source, target) = (source_buffer.0.clone(), target_buffer.0.clone());
+        self.submit("queue_copy", wait_semaphores, signal_semaphores, move || {
+            let (have, room) = (source.byte_length() as u64, target.byte_length() as u64);
+            if have > room {
+                return Err(too_small(have, room));
+            }
+            QueueOp::copy(source, 0, target, 0, have)
+        })
+    }
+
+    /// Queues the execution of a command buffer that has ended recording.
+    fn queue_execute(
+        &self,
+        command_buffer: &HalCommandBuffer,
+        wait_semaphores: &Bound<'_, PyAny>,
+        signal_semaphores: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let commands = command_buffer.0.clone();
+        self.submit("queue_execute", wait_semaphores, signal_semaphores, move || {
+            QueueOp::execute(commands, std::iter::empty().collect())
+        })
+    }
+
+    /// A DLPack capsule that shares the memory of `buffer_view` and says that it is on that device (1, 0 is the CPU).
+    /// ValueError for element types that DLPack has not.
+    fn create_dlpack_capsule(
+        &self,
+        py: Python<'_>,
+        buffer_view: &HalBufferView,
+        device_type_code: i32,
+        device_id: i32,
+    ) -> PyResult<Py<PyAny>> {
+        dlpack::create_capsule(py, &buffer_view.0, (device_type_code, device_id))
+    }
+
+    /// The tensor of a DLPack capsule, which is used up. ValueError for other devices than the CPU, strides, and element
+    /// types that the HAL has not.
+    fn from_dlpack_capsule(&self, capsule: &Bound<'_, PyAny>) -> PyResult<HalBufferView> {
+        Ok(HalBufferView(Arc::new(dlpack::from_capsule(capsule, self.0.allocator())?)))
+    }
+
+    /// Without a mode nothing is profiled. ValueError for a mode: there is no profile format.
+    #[pyo3(signature = (mode = None))]
+    fn begin_profiling(&self, mode: Option<&str>) -> PyResult<()> {
+        match mode {
+            None => Ok(()),
+            Some(mode) => Err(PyValueError::new_err(format!(
+                "profiling mode \"{mode}\" is not available: there is no profile format; tiree-benchmark-module times functions"
+            ))),
+        }
+    }
+
+    /// Nothing is profiled, so there is nothing to flush.
+    fn flush_profiling(&self) {}
+
+    /// Nothing is profiled, so there is nothing to end.
+    fn end_profiling(&self) {}
+
+    /// NotImplementedError: CPU devices have no capture tools.
+    #[pyo3(signature = (provider, file_path = None, label = None))]
+    fn begin_external_capture(&self, provider: &str, file_path: Option<&str>, label: Option<&str>) -> PyResult<()> {
+        let _ = (file_path, label);
+        let id = self.0.id();
+        Err(PyNotImplementedError::new_err(format!("{id} has no external capture, so none by \"{provider}\"")))
+    }
+
+    /// NotImplementedError, as `begin_external_capture`.
+    fn end_external_capture(&self) -> PyResult<()> {
+        Err(PyNotImplementedError::new_err(format!("{} has no external capture", self.0.id())))
     }
 
     /// A counted reference for variant lists.
     #[getter]
     fn r#ref(&self) -> VmRef {
         VmRef(Some(self.0.clone()))
+    }
+
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
     }
 
     fn __repr__(&self) -> &'static str {

@@ -1,15 +1,15 @@
 //! `HalFence`.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use tiree_hal::fence::Fence;
 use tiree_vm::Status;
 
 use crate::errors::IntoPython;
-use crate::hal::semaphore::HalSemaphore;
+use crate::hal::semaphore::{HalSemaphore, signalled_already};
 use crate::vm::refs::VmRef;
+use crate::waiting::{callback_once, wait_for_fence};
 
 /// A set of points on semaphores' timelines.
 #[pyclass(frozen, module = "tiree._native")]
@@ -19,16 +19,15 @@ pub struct HalFence(pub Arc<Fence>);
 impl HalFence {
     /// An empty fence; `capacity` is a hint.
     #[new]
-    #[pyo3(signature = (capacity = 0))]
     fn new(capacity: usize) -> HalFence {
         let _ = capacity;
         HalFence(Arc::new(Fence::new()))
     }
 
-    /// A fence that is reached when `semaphore` reaches `value`.
+    /// A fence that is reached when `sem` reaches `value`.
     #[staticmethod]
-    fn create_at(semaphore: &HalSemaphore, value: u64) -> HalFence {
-        HalFence(Arc::new(Fence::at(semaphore.0.clone(), value)))
+    fn create_at(sem: &HalSemaphore, value: u64) -> HalFence {
+        HalFence(Arc::new(Fence::at(sem.0.clone(), value)))
     }
 
     /// A fence that is reached when all of `fences` are.
@@ -44,30 +43,36 @@ impl HalFence {
     }
 
     /// Adds a point; of points on one semaphore the latest counts.
-    fn insert(&self, semaphore: &HalSemaphore, value: u64) {
-        self.0.insert(semaphore.0.clone(), value);
+    fn insert(&self, sem: &HalSemaphore, value: u64) {
+        self.0.insert(sem.0.clone(), value);
     }
 
-    /// Adds the points of `fence`.
-    fn extend(&self, fence: &HalFence) {
-        self.0.extend(&fence.0);
+    /// Adds the points of `from_fence`.
+    fn extend(&self, from_fence: &HalFence) {
+        self.0.extend(&from_fence.0);
     }
 
-    /// Signals all points.
+    /// Signals all points. Work that waits for them may run meanwhile.
     fn signal(&self, py: Python<'_>) -> PyResult<()> {
-        self.0.signal().or_raise(py, "signalling a fence")
+        py.detach(|| self.0.signal()).map_err(signalled_already).or_raise(py, "signaling fence")
     }
 
-    /// Fails all points with ABORTED and `message`.
-    fn fail(&self, message: &str) {
-        self.0.fail(&Status::aborted(message));
+    /// Fails all points with `message`.
+    fn fail(&self, py: Python<'_>, message: &str) {
+        py.detach(|| self.0.fail(&Status::unknown(message)));
     }
 
     /// Waits until all points are reached: True, or False when `timeout` or `deadline` passed first. Both are in
-    /// nanoseconds as in IREE: `timeout` from now, `deadline` on the monotonic clock.
+    /// nanoseconds as in IREE: `timeout` from now, `deadline` as `time.monotonic_ns()` counts. Raises the failure of a point.
     #[pyo3(signature = (timeout = None, deadline = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<i64>, deadline: Option<i64>) -> PyResult<bool> {
-        wait_until(py, timeout, deadline, |until| self.0.wait(until))
+        wait_for_fence(py, self.0.clone(), timeout, deadline)
+    }
+
+    /// Calls `callback()` once when the fence is reached or fails, on whatever thread makes it so.
+    fn on_reached(&self, py: Python<'_>, callback: Py<PyAny>) {
+        let callback = callback_once(callback);
+        py.detach(|| self.0.on_reached(move |_| callback()));
     }
 
     /// A counted reference for variant lists.
@@ -75,32 +80,10 @@ impl HalFence {
     fn r#ref(&self) -> VmRef {
         VmRef(Some(self.0.clone()))
     }
-}
 
-/// Waits in slices so that interrupts are noticed.
-pub fn wait_until(
-    py: Python<'_>,
-    timeout: Option<i64>,
-    deadline: Option<i64>,
-    wait: impl Fn(Option<Instant>) -> tiree_vm::Result<()> + Sync,
-) -> PyResult<bool> {
-    let now: i64 = match deadline {
-        None => 0,
-        Some(_) => py.import("time")?.call_method0("monotonic_ns")?.extract()?,
-    };
-    let nanoseconds = timeout.or(deadline.map(|d| d - now));
-    let end = nanoseconds.map(|n| Instant::now() + Duration::from_nanos(n.max(0).unsigned_abs()));
-    loop {
-        let slice = Instant::now() + Duration::from_millis(50);
-        let until = end.map_or(slice, |e| e.min(slice));
-        match py.detach(|| wait(Some(until))) {
-            Ok(()) => return Ok(true),
-            Err(status) if status.code() == tiree_vm::StatusCode::DeadlineExceeded => {}
-            Err(status) => return Err(crate::errors::to_python(py, "", &status)),
-        }
-        py.check_signals()?;
-        if end.is_some_and(|e| Instant::now() >= e) {
-            return Ok(false);
-        }
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
     }
 }

@@ -1,9 +1,13 @@
 //! Devices, memory and fences for Python; a file a class.
 
 pub mod allocator;
+pub mod array;
 pub mod buffer;
 pub mod buffer_view;
+pub mod command_buffer;
 pub mod device;
+pub mod dlpack;
 pub mod fence;
 pub mod module;
+pub mod parameters;
 pub mod semaphore;

@@ -1,22 +1,52 @@
-//! Native modules that Python can put into a context.
+//! Native modules that Python can put into a context, and the sink for traced tensors.
 
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use pyo3::types::PyList;
+use tiree_hal::buffer_view::BufferView;
 use tiree_hal::device::Device;
 use tiree_hal::module::HalModule;
+use tiree_hal::values::format_view;
 use tiree_vm::context::AnyModule;
 
+use crate::hal::buffer_view::HalBufferView;
 use crate::hal::device::HalDevice;
 use crate::vm::module::{VmInstance, VmModule};
 
-/// The `hal` module over one device or several. Calls that wait suspend their invocation.
+/// Elements of a traced tensor that are printed.
+const MAX_ELEMENTS: usize = 1024;
+
+/// Receives what `flow.tensor.trace` shows: `callback(key, [HalBufferView, ...])`.
+#[pyclass(frozen, module = "tiree._native")]
+pub struct HalModuleDebugSink(Option<Py<PyAny>>);
+
+#[pymethods]
+impl HalModuleDebugSink {
+    /// A sink that calls `buffer_view_trace_callback`; without one, traces go nowhere.
+    #[new]
+    #[pyo3(signature = (buffer_view_trace_callback))]
+    fn new(buffer_view_trace_callback: Option<Py<PyAny>>) -> HalModuleDebugSink {
+        HalModuleDebugSink(buffer_view_trace_callback)
+    }
+
+    /// The callback.
+    #[getter]
+    fn buffer_view_trace_callback(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.0.as_ref().map(|callback| callback.clone_ref(py))
+    }
+}
+
+/// The `hal` module over one device or several. Calls that wait suspend their invocation. Traced tensors go to
+/// `debug_sink`, or to stderr without one.
 #[pyfunction]
-#[pyo3(signature = (instance, device = None, devices = None))]
+#[pyo3(signature = (instance, device = None, devices = None, debug_sink = None))]
 pub fn create_hal_module(
+    py: Python<'_>,
     instance: &VmInstance,
     device: Option<PyRef<'_, HalDevice>>,
     devices: Option<Vec<PyRef<'_, HalDevice>>>,
+    debug_sink: Option<&HalModuleDebugSink>,
 ) -> PyResult<VmModule> {
     let _ = instance;
     let devices: Vec<Arc<Device>> = match (device, devices) {
@@ -24,5 +54,36 @@ pub fn create_hal_module(
         (None, Some(devices)) if !devices.is_empty() => devices.iter().map(|d| d.0.clone()).collect(),
         _ => return Err(pyo3::exceptions::PyValueError::new_err("give `device`, or a list of `devices`, not both")),
     };
-    Ok(VmModule::native(AnyModule::from(Arc::new(HalModule::new(devices, false)))))
+    let module = HalModule::new(devices, false);
+    let module = match debug_sink.map(|sink| sink.buffer_view_trace_callback(py)) {
+        None => module.with_debug_sink(Box::new(print_trace)),
+        Some(None) => module,
+        Some(Some(callback)) => module.with_debug_sink(Box::new(move |key, views| call_sink(&callback, key, views))),
+    };
+    Ok(VmModule::native(AnyModule::from(Arc::new(module))))
+}
+
+/// What is traced without a sink goes to stderr, as run-module prints tensors.
+fn print_trace(key: &str, views: &[Arc<BufferView>]) {
+    eprintln!("=== {key} ===");
+    for view in views {
+        match format_view(view, MAX_ELEMENTS) {
+            Ok(text) => eprintln!("{text}"),
+            Err(status) => eprintln!("{status}"),
+        }
+    }
+    eprintln!();
+}
+
+fn call_sink(callback: &Py<PyAny>, key: &str, views: &[Arc<BufferView>]) {
+    Python::try_attach(|py| {
+        let call = || {
+            let views = views.iter().map(|view| Bound::new(py, HalBufferView(view.clone())));
+            let list = PyList::new(py, views.collect::<PyResult<Vec<_>>>()?)?;
+            callback.call1(py, (key, list))
+        };
+        if let Err(error) = call() {
+            error.write_unraisable(py, Some(callback.bind(py)));
+        }
+    });
 }

@@ -3,50 +3,64 @@
 use std::sync::Arc;
 
 use pyo3::prelude::*;
+use tiree_hal::fence::Fence;
 use tiree_hal::semaphore::Semaphore;
-use tiree_vm::Status;
+use tiree_vm::{Status, StatusCode};
 
 use crate::errors::IntoPython;
-use crate::hal::fence::wait_until;
 use crate::vm::refs::VmRef;
+use crate::waiting::{callback_once, wait_for_fence};
 
 /// A timeline: a number that only grows.
 #[pyclass(frozen, module = "tiree._native")]
 pub struct HalSemaphore(pub Arc<Semaphore>);
 
-impl HalSemaphore {
-    /// A semaphore that starts at `value`.
-    pub fn with_value(value: u64) -> HalSemaphore {
-        HalSemaphore(Arc::new(Semaphore::new(value)))
-    }
-}
-
 #[pymethods]
 impl HalSemaphore {
     /// The number now. Raises the failure of a semaphore that failed.
     fn query(&self, py: Python<'_>) -> PyResult<u64> {
-        self.0.query().or_raise(py, "")
+        self.0.query().or_raise(py, "querying semaphore")
     }
 
-    /// Sets the number to `new_value`, which must be larger.
+    /// Sets the number to `new_value`, which must be larger (else ValueError). Work that waits for it may run meanwhile.
     fn signal(&self, py: Python<'_>, new_value: u64) -> PyResult<()> {
-        self.0.signal(new_value).or_raise(py, "signalling a semaphore")
+        py.detach(|| self.0.signal(new_value)).map_err(signalled_already).or_raise(py, "signaling semaphore")
     }
 
-    /// Fails it for good with ABORTED and `message`.
-    fn fail(&self, message: &str) {
-        self.0.fail(Status::aborted(message));
+    /// Fails it for good with `message`.
+    fn fail(&self, py: Python<'_>, message: &str) {
+        py.detach(|| self.0.fail(Status::unknown(message)));
     }
 
-    /// Waits for `payload`: True, or False when time ran out (see `HalFence.wait`).
+    /// Waits for `payload`: True, or False when time ran out (see `HalFence.wait`). Raises its failure.
     #[pyo3(signature = (payload, timeout = None, deadline = None))]
     fn wait(&self, py: Python<'_>, payload: u64, timeout: Option<i64>, deadline: Option<i64>) -> PyResult<bool> {
-        wait_until(py, timeout, deadline, |until| self.0.wait(payload, until))
+        wait_for_fence(py, Arc::new(Fence::at(self.0.clone(), payload)), timeout, deadline)
+    }
+
+    /// Calls `callback()` once when `payload` is reached or the semaphore fails, on whatever thread makes it so.
+    fn on_reached(&self, py: Python<'_>, payload: u64, callback: Py<PyAny>) {
+        let callback = callback_once(callback);
+        py.detach(|| self.0.on_reached(payload, move |_| callback()));
     }
 
     /// A counted reference for variant lists.
     #[getter]
     fn r#ref(&self) -> VmRef {
         VmRef(Some(self.0.clone()))
+    }
+
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
+    }
+}
+
+/// IREE says INVALID_ARGUMENT, a `ValueError`, where a value does not grow.
+pub fn signalled_already(status: Status) -> Status {
+    match status.code() {
+        StatusCode::OutOfRange => Status::invalid_argument(status.message()),
+        _ => status,
     }
 }

@@ -34,6 +34,12 @@ impl VmBuffer {
         VmRef(Some(self.0.clone()))
     }
 
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
+    }
+
     fn __repr__(&self) -> String {
         format!("<VmBuffer size {}>", self.0.len())
     }
@@ -50,9 +56,10 @@ impl VmBuffer {
             format: c"B",
             shape: &dims,
             readonly: !buffer.is_mutable(),
+            pin: None,
         };
         // SAFETY: the object holds the buffer.
-        unsafe { foreign::export(slf.as_any(), view, flags, &export) }
+        unsafe { foreign::export(slf.as_any(), view, flags, export) }
     }
 
     /// # Safety

@@ -7,7 +7,7 @@ use tiree_vm::context::{AnyModule, Context};
 
 use crate::errors::IntoPython;
 use crate::vm::function::VmFunction;
-use crate::vm::invocation::Invocation;
+use crate::vm::invocation::{INVOKING, Invocation};
 use crate::vm::list::VmVariantList;
 use crate::vm::module::{VmInstance, VmModule};
 
@@ -63,8 +63,7 @@ impl VmContext {
         inputs: &VmVariantList,
         outputs: &VmVariantList,
     ) -> PyResult<()> {
-        let invocation = self.begin(py, function, inputs)?;
-        for value in invocation.finish_now(py)? {
+        for value in self.begin(py, function, inputs)?.finish_now(py)? {
             outputs.0.push(value).or_raise(py, "")?;
         }
         Ok(())
@@ -78,6 +77,6 @@ impl VmContext {
             args.push(inputs.0.get(i).or_raise(py, "")?);
         }
         let started = bound.start(crate::invoker::fit_numbers(&bound, args));
-        Ok(Invocation::new(started.or_raise(py, "Error invoking function")?))
+        Ok(Invocation::new(started.or_raise(py, INVOKING)?, None))
     }
 }

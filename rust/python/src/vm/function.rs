@@ -65,6 +65,13 @@ impl VmFunction {
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        self.text(py)
+    }
+}
+
+impl VmFunction {
+    /// What `repr` gives.
+    pub fn text(&self, py: Python<'_>) -> PyResult<String> {
         let reflection = self.reflection(py)?.repr()?.to_string();
         Ok(format!("<VmFunction {}({}), reflection = {reflection}>", self.name, self.cconv))
     }

@@ -1,60 +1,130 @@
 //! `Invocation`: a call in progress that Python drives. Many can be in flight on one thread.
 
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::{PyRuntimeError, PyStopIteration};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
-use tiree_vm::Value;
+use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::invocation::{Invocation as Inner, Step};
+use tiree_vm::{Value, Wait};
 
-use crate::errors::IntoPython;
+use crate::errors::to_python;
 use crate::vm::refs::VmRef;
+use crate::waiting::{callback_once, wait_for};
+
+/// What failures of calls begin with.
+pub const INVOKING: &str = "Error invoking function";
 
 enum State {
-    Running(Inner, Option<std::sync::Arc<dyn tiree_vm::Wait>>),
+    /// Not at the end; the wait is what it stopped at.
+    Running(Inner, Option<Arc<dyn Wait>>),
+    /// A thread is inside `step`. Never held across a release of the GIL: others see it and do not wait.
+    Busy,
+    /// Returned, but its results are there only when the fence is reached.
+    Finishing(Vec<Value>, Arc<Fence>),
     Done(Vec<Value>),
     Failed,
 }
 
 /// A call in progress. `step()` runs until the call ends or waits; `await` works inside asyncio.
 #[pyclass(frozen, module = "tiree._native")]
-pub struct Invocation(Mutex<State>);
+pub struct Invocation {
+    state: Mutex<State>,
+    /// Reached when the work that the call queued is done; None when the call itself waits for its work.
+    signal: Option<Arc<Fence>>,
+}
 
 impl Invocation {
     /// Wraps a call that has not run yet.
-    pub fn new(inner: Inner) -> Invocation {
-        Invocation(Mutex::new(State::Running(inner, None)))
+    pub fn new(inner: Inner, signal: Option<Arc<Fence>>) -> Invocation {
+        Invocation { state: Mutex::new(State::Running(inner, None)), signal }
     }
 
-    /// Runs to the end; the thread sleeps while the call waits.
-    pub fn finish_now(self, py: Python<'_>) -> PyResult<Vec<Value>> {
-        let state = self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match state {
-            State::Running(inner, _) => py.detach(|| inner.finish()).or_raise(py, "Error invoking function"),
-            State::Done(values) => Ok(values),
-            State::Failed => Err(PyRuntimeError::new_err("the invocation has already failed")),
-        }
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the call ended.
     fn advance(&self, py: Python<'_>) -> PyResult<bool> {
-        let mut guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let State::Running(inner, wait) = &mut *guard else { return Ok(true) };
-        match py.detach(|| inner.step()) {
-            Ok(Step::Done(values)) => {
-                *guard = State::Done(values);
-                Ok(true)
+        let taken = {
+            let mut state = self.lock();
+            match &*state {
+                State::Busy => return Err(PyRuntimeError::new_err("another thread is driving this invocation")),
+                State::Done(_) => return Ok(true),
+                State::Failed => return Err(PyRuntimeError::new_err("the call failed")),
+                State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, State::Busy),
             }
-            Ok(Step::Pending(next)) => {
-                *wait = next;
-                Ok(false)
-            }
-            Err(status) => {
-                *guard = State::Failed;
-                Err(crate::errors::to_python(py, "Error invoking function", &status))
+        };
+        let (next, outcome) = match taken {
+            State::Running(mut inner, _) => match py.detach(|| inner.step()) {
+                Ok(Step::Done(values)) => match &self.signal {
+                    Some(fence) => finish(py, values, fence.clone()),
+                    None => (State::Done(values), Ok(true)),
+                },
+                Ok(Step::Pending(wait)) => (State::Running(inner, wait), Ok(false)),
+                Err(status) => (State::Failed, Err(to_python(py, INVOKING, &status))),
+            },
+            State::Finishing(values, fence) => finish(py, values, fence),
+            other => (other, Ok(false)),
+        };
+        *self.lock() = next;
+        outcome
+    }
+
+    /// What the call waits for now; None when a step would get further.
+    fn pending(&self) -> Option<Arc<dyn Wait>> {
+        match &*self.lock() {
+            State::Running(_, wait) => wait.clone(),
+            State::Finishing(_, fence) => Some(Arc::new(FenceWait(fence.clone()))),
+            _ => None,
+        }
+    }
+
+    /// Runs to the end, sleeping while the call waits; Ctrl-C ends it.
+    pub fn finish_now(&self, py: Python<'_>) -> PyResult<Vec<Value>> {
+        self.wait_until(py, None)?;
+        self.values()
+    }
+
+    /// Whether the call ended before `deadline`.
+    fn wait_until(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
+        while !self.advance(py)? {
+            match self.pending() {
+                Some(wait) => {
+                    if !wait_for(py, &*wait, deadline)? {
+                        return Ok(false);
+                    }
+                }
+                None => {
+                    py.check_signals()?;
+                    if deadline.is_some_and(|d| Instant::now() >= d) {
+                        return Ok(false);
+                    }
+                }
             }
         }
+        Ok(true)
+    }
+
+    fn values(&self) -> PyResult<Vec<Value>> {
+        match &*self.lock() {
+            State::Done(values) => Ok(values.clone()),
+            State::Running(..) | State::Finishing(..) | State::Busy => {
+                Err(PyRuntimeError::new_err("the call has not ended; call wait() or step()"))
+            }
+            State::Failed => Err(PyRuntimeError::new_err("the call failed")),
+        }
+    }
+}
+
+fn finish(py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, PyResult<bool>) {
+    match fence.poll() {
+        None => (State::Finishing(values, fence), Ok(false)),
+        Some(Ok(())) => (State::Done(values), Ok(true)),
+        Some(Err(status)) => (State::Failed, Err(to_python(py, INVOKING, &status))),
     }
 }
 
@@ -68,54 +138,51 @@ impl Invocation {
     /// Whether results are there.
     #[getter]
     fn done(&self) -> bool {
-        matches!(&*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner), State::Done(_))
+        matches!(&*self.lock(), State::Done(_))
     }
 
     /// Whether a step would get further: what the call waits for has happened.
     #[getter]
     fn ready(&self) -> bool {
-        match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            State::Running(_, Some(wait)) => wait.is_ready(),
-            State::Running(_, None) | State::Done(_) => true,
-            State::Failed => false,
+        if matches!(&*self.lock(), State::Busy | State::Failed) {
+            return false;
         }
+        self.pending().is_none_or(|wait| wait.is_ready())
     }
 
     /// Blocks until the call ended or `timeout` seconds have passed (then TimeoutError); the call can go on later.
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
-        let deadline = timeout.map(|s| Instant::now() + Duration::from_secs_f64(s.max(0.0)));
-        while !self.advance(py)? {
-            let wait = match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
-                State::Running(_, wait) => wait.clone(),
-                _ => None,
-            };
-            // In slices, so that an interrupt is noticed.
-            let slice = Instant::now() + Duration::from_millis(50);
-            let until = deadline.map_or(slice, |d| d.min(slice));
-            if let Some(wait) = wait {
-                py.detach(|| wait.wait(Some(until)));
-            }
-            py.check_signals()?;
-            if deadline.is_some_and(|d| Instant::now() >= d) && !self.ready() {
-                return Err(pyo3::exceptions::PyTimeoutError::new_err("the call did not finish in time"));
-            }
+        let deadline = timeout
+            .and_then(|s| Duration::try_from_secs_f64(s.max(0.0)).ok())
+            .and_then(|duration| Instant::now().checked_add(duration));
+        if self.wait_until(py, deadline)? {
+            return Ok(());
         }
-        Ok(())
+        Err(pyo3::exceptions::PyTimeoutError::new_err("the call did not finish in time"))
+    }
+
+    /// Calls `callback()` once when a step would get further, on whatever thread makes it so; at once when it would now.
+    fn on_ready(&self, callback: Py<PyAny>) {
+        let callback = callback_once(callback);
+        match self.pending() {
+            Some(wait) => wait.on_ready(Box::new(callback)),
+            None => callback(),
+        }
     }
 
     /// The results: None, one object, or a tuple. RuntimeError while the call has not ended.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let values = match &*self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner) {
-            State::Done(values) => values.clone(),
-            State::Running(..) => return Err(PyRuntimeError::new_err("the call has not ended; call wait() or step()")),
-            State::Failed => return Err(PyRuntimeError::new_err("the call failed")),
-        };
-        results_object(py, values)
+        results_object(py, self.values()?)
     }
 
-    fn __await__(slf: Py<Self>) -> Awaiting {
-        Awaiting(slf)
+    /// Inside asyncio: gives the results and lets other tasks run while the call waits.
+    fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        static DRIVE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let py = slf.py();
+        let drive = DRIVE
+            .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.function")?.getattr("drive")?.unbind()))?;
+        drive.bind(py).call1((slf,))?.call_method0("__await__")
     }
 }
 
@@ -128,24 +195,5 @@ pub fn results_object(py: Python<'_>, mut values: Vec<Value>) -> PyResult<Bound<
             let objects = values.into_iter().map(|v| VmRef::object_of(py, v)).collect::<PyResult<Vec<_>>>()?;
             Ok(PyTuple::new(py, objects)?.into_any())
         }
-    }
-}
-
-/// The iterator behind `await`: each turn of the event loop is one step.
-#[pyclass(module = "tiree._native")]
-pub struct Awaiting(Py<Invocation>);
-
-#[pymethods]
-impl Awaiting {
-    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
-        slf
-    }
-
-    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        let invocation = self.0.get();
-        if invocation.advance(py)? {
-            return Err(PyStopIteration::new_err((invocation.results(py)?.unbind(),)));
-        }
-        Ok(py.None().into_bound(py))
     }
 }

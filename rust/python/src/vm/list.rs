@@ -2,14 +2,18 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyTypeError};
+use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyFloat, PyInt};
+use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyType};
+use tiree_hal::buffer_view::BufferView;
 use tiree_vm::types::TypeDef;
-use tiree_vm::{Value, VmList};
+use tiree_vm::{Ref, Value, VmList, refs};
 
 use crate::errors::IntoPython;
-use crate::vm::refs::VmRef;
+use crate::vm::refs::{VmRef, not_a_reference, reference_of};
+
+/// Lists inside lists inside lists: deeper ones are cut off when printed.
+const MAX_DEPTH: usize = 8;
 
 /// A list of values of any kind.
 #[pyclass(frozen, module = "tiree._native")]
@@ -28,7 +32,6 @@ impl VmVariantList {
 impl VmVariantList {
     /// An empty list; `capacity` is a hint.
     #[new]
-    #[pyo3(signature = (capacity = 0))]
     fn new(py: Python<'_>, capacity: usize) -> PyResult<VmVariantList> {
         let list = VmList::new(TypeDef::Any);
         list.reserve(capacity).or_raise(py, "VmVariantList")?;
@@ -57,61 +60,56 @@ impl VmVariantList {
 
     /// Appends a list.
     fn push_list(&self, py: Python<'_>, value: &VmVariantList) -> PyResult<()> {
+        if Arc::ptr_eq(&self.0, &value.0) {
+            return Err(PyValueError::new_err("a list cannot be appended to itself"));
+        }
         self.0.push(Value::Ref(Some(value.0.clone()))).or_raise(py, "")
     }
 
     /// Appends a reference: an object of the runtime or its `ref`.
     fn push_ref(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = VmRef::value_of(value)
-            .ok_or_else(|| PyTypeError::new_err("push_ref takes an object of the runtime, such as a HalBufferView"))?;
+        let value = reference_of(value)?;
         self.0.push(value).or_raise(py, "")
     }
 
-    /// The value at `index`: a number, an object, or None for null.
+    /// The value at `index`: a number, a `VmRef`, or None for null.
     fn get_variant<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
-        VmRef::object_of(py, self.at(py, index)?)
+        VmRef::variant_of(py, self.at(py, index)?)
     }
 
-    /// The list at `index`.
-    fn get_as_list<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyAny>> {
-        let object = self.get_variant(py, index)?;
-        object.cast::<VmVariantList>().map_err(|_| PyTypeError::new_err(format!("value {index} is not a list")))?;
-        Ok(object)
+    /// The list at `index`. ValueError for anything else.
+    fn get_as_list(&self, py: Python<'_>, index: usize) -> PyResult<VmVariantList> {
+        let Value::Ref(reference) = self.at(py, index)? else { return Err(not_a_reference(index)) };
+        refs::downcast(&reference).map(VmVariantList).or_raise(py, "the list element is not a list")
     }
 
-    /// The reference at `index`.
+    /// The reference at `index`. ValueError for a number.
     fn get_as_ref(&self, py: Python<'_>, index: usize) -> PyResult<VmRef> {
         match self.at(py, index)? {
             Value::Ref(reference) => Ok(VmRef(reference)),
-            _ => Err(PyTypeError::new_err(format!("value {index} is a number, not a reference"))),
+            _ => Err(not_a_reference(index)),
         }
     }
 
-    /// The object at `index` as an instance of `class`.
+    /// The object at `index`; with `ref_class`, None when it is no instance of it. ValueError for a number.
+    #[pyo3(signature = (index, ref_class = None))]
     fn get_as_object<'py>(
         &self,
         py: Python<'py>,
         index: usize,
-        class: &Bound<'py, PyAny>,
+        ref_class: Option<&Bound<'py, PyType>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        Bound::new(py, self.get_as_ref(py, index)?)?.call_method1("deref", (class,))
+        let reference = self.get_as_ref(py, index)?;
+        let object = VmRef::object_of(py, Value::Ref(reference.0))?;
+        match ref_class {
+            Some(class) if !object.is_instance(class)? => Ok(py.None().into_bound(py)),
+            _ => Ok(object),
+        }
     }
 
-    /// `{"type": "value", "i64": 3}` and the like.
+    /// `{"type": "value", "i64": 3}` and the like; buffer views with shape, element type and contents.
     fn get_serialized_trace_value<'py>(&self, py: Python<'py>, index: usize) -> PyResult<Bound<'py, PyDict>> {
-        let entry = PyDict::new(py);
-        match self.at(py, index)? {
-            Value::I32(v) => entry.set_item("i32", v)?,
-            Value::I64(v) => entry.set_item("i64", v)?,
-            Value::F32(v) => entry.set_item("f32", v)?,
-            Value::F64(v) => entry.set_item("f64", v)?,
-            Value::Ref(reference) => {
-                entry.set_item("type", reference.map_or("null", |r| r.type_name()))?;
-                return Ok(entry);
-            }
-        }
-        entry.set_item("type", "value")?;
-        Ok(entry)
+        serialized(py, &self.at(py, index)?, 0)
     }
 
     /// A counted reference for variant lists.
@@ -120,10 +118,24 @@ impl VmVariantList {
         VmRef(Some(self.0.clone()))
     }
 
+    /// As `ref`.
+    #[getter]
+    fn __iree_vm_ref__(&self) -> VmRef {
+        self.r#ref()
+    }
+
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let mut parts = Vec::new();
         for i in 0..self.0.len() {
-            let object = self.get_variant(py, i)?;
+            let value = self.at(py, i)?;
+            if let Value::Ref(Some(object)) = &value
+                && object.type_name() == "vm.list"
+            {
+                let list: Arc<VmList> = refs::downcast(&Some(object.clone())).or_raise(py, "")?;
+                parts.push(format!("List[{}]", list.len()));
+                continue;
+            }
+            let object = VmRef::object_of(py, value)?;
             parts.push(if object.is_instance_of::<PyFloat>() {
                 format!("{:.6}", object.extract::<f64>()?)
             } else if object.is_instance_of::<PyInt>() {
@@ -134,4 +146,38 @@ impl VmVariantList {
         }
         Ok(format!("<VmVariantList({}): [{}]>", self.0.len(), parts.join(", ")))
     }
+}
+
+fn serialized<'py>(py: Python<'py>, value: &Value, depth: usize) -> PyResult<Bound<'py, PyDict>> {
+    let entry = PyDict::new(py);
+    entry.set_item("type", "value")?;
+    match value {
+        Value::I32(v) => entry.set_item("i32", v)?,
+        Value::I64(v) => entry.set_item("i64", v)?,
+        Value::F32(v) => entry.set_item("f32", v)?,
+        Value::F64(v) => entry.set_item("f64", v)?,
+        Value::Ref(None) => entry.set_item("type", "null")?,
+        Value::Ref(Some(object)) => {
+            entry.set_item("type", object.type_name())?;
+            serialize_object(py, &entry, &Some(object.clone()), depth)?;
+        }
+    }
+    Ok(entry)
+}
+
+fn serialize_object(py: Python<'_>, entry: &Bound<'_, PyDict>, object: &Ref, depth: usize) -> PyResult<()> {
+    if let Ok(view) = refs::downcast::<BufferView>(object) {
+        entry.set_item("shape", view.shape().to_vec())?;
+        entry.set_item("element_type", view.element_type().to_string())?;
+        entry.set_item("contents", PyBytes::new(py, &view.to_vec().or_raise(py, "")?))?;
+    } else if let Ok(list) = refs::downcast::<VmList>(object) {
+        let items = PyList::empty(py);
+        if depth < MAX_DEPTH {
+            for i in 0..list.len() {
+                items.append(serialized(py, &list.get(i).or_raise(py, "")?, depth + 1)?)?;
+            }
+        }
+        entry.set_item("items", items)?;
+    }
+    Ok(())
 }

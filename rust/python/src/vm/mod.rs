@@ -6,4 +6,5 @@ pub mod function;
 pub mod invocation;
 pub mod list;
 pub mod module;
+pub mod python_module;
 pub mod refs;

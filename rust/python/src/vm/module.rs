@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyDict, PyMemoryView};
 use tiree_vm::archive::Archive;
 use tiree_vm::bytecode::BytecodeModule;
 use tiree_vm::context::AnyModule;
@@ -15,6 +15,7 @@ use tiree_vm::types::TypeRegistry;
 
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
+use crate::vm::buffer::VmBuffer;
 use crate::vm::function::VmFunction;
 
 /// The root of everything in IREE's API. Types are known statically here, so it holds nothing.
@@ -38,22 +39,39 @@ pub struct VmModule {
     blob: Option<Py<PyAny>>,
 }
 
-/// Calls a Python function when the module's memory is no longer used.
-struct Destroy {
+/// Memory of Python's that a module lies in. When the module is gone it is released, then closed if that was asked for,
+/// then the callback is called.
+struct Wrapped {
+    memory: Option<Arc<ForeignBuffer>>,
+    close: Option<Py<PyAny>>,
     callback: Option<Py<PyAny>>,
-    _memory: Option<ForeignBuffer>,
 }
 
-impl Drop for Destroy {
+impl Drop for Wrapped {
     fn drop(&mut self) {
-        if let Some(callback) = self.callback.take() {
-            Python::try_attach(|py| {
-                if let Err(error) = callback.call0(py) {
-                    error.write_unraisable(py, None);
-                }
-            });
+        self.memory = None;
+        let (close, callback) = (self.close.take(), self.callback.take());
+        if close.is_none() && callback.is_none() {
+            return;
         }
+        Python::try_attach(|py| {
+            let closed = close.map_or(Ok(()), |buffer| buffer.call_method0(py, "close").map(drop));
+            let called = callback.map_or(Ok(()), |callback| callback.call0(py).map(drop));
+            for error in [closed, called].into_iter().filter_map(Result::err) {
+                error.write_unraisable(py, None);
+            }
+        });
     }
+}
+
+/// Whether Tiree's compiler wrote `module`.
+pub fn made_by_tiree(module: &AnyModule) -> bool {
+    matches!(module, AnyModule::Bytecode(m) if m.archive().def().attrs.iter().any(|a| a.key == "tiree.version"))
+}
+
+/// The alignment that kernels of `module` assume of their bindings.
+pub fn binding_alignment(module: &AnyModule) -> usize {
+    if made_by_tiree(module) { 16 } else { 64 }
 }
 
 impl VmModule {
@@ -69,12 +87,27 @@ impl VmModule {
         Ok(VmModule { inner: AnyModule::Bytecode(module), blob })
     }
 
-    /// The alignment that kernels of this module assume of their bindings.
-    pub fn binding_alignment(&self) -> usize {
-        match &self.inner {
-            AnyModule::Bytecode(m) if m.archive().def().attrs.iter().any(|a| a.key == "tiree.version") => 16,
-            _ => 64,
+    /// The module in memory of Python's, used in place.
+    fn wrap(
+        py: Python<'_>,
+        buffer: &Bound<'_, PyAny>,
+        callback: Option<Py<PyAny>>,
+        close: bool,
+        name: &str,
+    ) -> PyResult<VmModule> {
+        let memory = ForeignBuffer::contiguous(buffer, false)?;
+        if !(memory.data() as usize).is_multiple_of(64) {
+            return Err(PyValueError::new_err(
+                "VmModule.wrap_buffer needs 64-byte aligned memory; use copy_buffer, or mmap for files",
+            ));
         }
+        let (data, length) = (NonNull::new(memory.data()), memory.len());
+        let close = close.then(|| buffer.clone().unbind());
+        let owner: Arc<dyn Any + Send + Sync> = Arc::new(Wrapped { memory: Some(memory), close, callback });
+        let Some(data) = data else { return Err(PyValueError::new_err("the buffer is empty")) };
+        // SAFETY: the exported memory stays valid and unchanged while `owner` holds the export.
+        let archive = unsafe { Archive::wrap(data, length, owner, name) };
+        VmModule::load(py, archive, Some(buffer.clone().unbind()))
     }
 
     /// Export names in order.
@@ -85,7 +118,7 @@ impl VmModule {
 
 #[pymethods]
 impl VmModule {
-    /// The module in file `filepath`, mapped into memory.
+    /// The module in file `filepath`, mapped into memory. `destroy_callback()` is called when it is mapped no longer.
     #[staticmethod]
     #[pyo3(signature = (instance, filepath, destroy_callback = None))]
     fn mmap(
@@ -95,24 +128,31 @@ impl VmModule {
         destroy_callback: Option<Py<PyAny>>,
     ) -> PyResult<VmModule> {
         let _ = instance;
-        let archive = py.detach(|| Archive::open(&filepath));
-        let module = VmModule::load(py, archive, None)?;
-        // The mapping belongs to the module, so a callback has nothing to wait for: the caller keeps nothing alive.
-        drop(Destroy { callback: destroy_callback, _memory: None });
-        Ok(module)
+        if destroy_callback.is_none() {
+            let archive = py.detach(|| Archive::open(&filepath));
+            return VmModule::load(py, archive, None);
+        }
+        let mmap = py.import("mmap")?;
+        let keywords = PyDict::new(py);
+        keywords.set_item("access", mmap.getattr("ACCESS_READ")?)?;
+        let file = py.import("builtins")?.call_method1("open", (&filepath, "rb"))?;
+        let mapping = mmap.call_method("mmap", (file.call_method0("fileno")?, 0), Some(&keywords));
+        file.call_method0("close")?;
+        VmModule::wrap(py, &mapping?, destroy_callback, true, &filepath.display().to_string())
     }
 
     /// The module in `buffer`, copied.
     #[staticmethod]
     fn copy_buffer(py: Python<'_>, instance: &VmInstance, buffer: &Bound<'_, PyAny>) -> PyResult<VmModule> {
         let _ = instance;
-        let memory = ForeignBuffer::get(buffer, false)?;
-        // SAFETY: the exporter keeps the bytes valid while `memory` lives; they are copied here.
-        let bytes = unsafe { bytes_of(&memory) };
+        let memory = ForeignBuffer::contiguous(buffer, false)?;
+        // SAFETY: the exporter keeps the bytes valid while `memory` lives; they are copied here, with the GIL held.
+        let bytes = unsafe { memory.bytes() };
         VmModule::load(py, Archive::copy(bytes, "<buffer>"), Some(buffer.clone().unbind()))
     }
 
-    /// The module in `buffer`, in place; ValueError when it is not 64-byte aligned.
+    /// The module in `buffer`, in place; ValueError when it is not 64-byte aligned. When the module is gone,
+    /// `buffer.close()` is called with `close_buffer`, then `destroy_callback()`.
     #[staticmethod]
     #[pyo3(signature = (instance, buffer, destroy_callback = None, close_buffer = false))]
     fn wrap_buffer(
@@ -122,19 +162,8 @@ impl VmModule {
         destroy_callback: Option<Py<PyAny>>,
         close_buffer: bool,
     ) -> PyResult<VmModule> {
-        let _ = (instance, close_buffer);
-        let memory = ForeignBuffer::get(buffer, false)?;
-        if !(memory.data() as usize).is_multiple_of(64) {
-            return Err(PyValueError::new_err(
-                "VmModule.wrap_buffer needs 64-byte aligned memory; use copy_buffer, or mmap for files",
-            ));
-        }
-        let (data, length) = (NonNull::new(memory.data()), memory.len());
-        let owner: Arc<dyn Any + Send + Sync> = Arc::new(Destroy { callback: destroy_callback, _memory: Some(memory) });
-        let Some(data) = data else { return Err(PyValueError::new_err("the buffer is empty")) };
-        // SAFETY: the exported memory stays valid and unchanged while `owner` holds the export.
-        let archive = unsafe { Archive::wrap(data, length, owner, "<buffer>") };
-        VmModule::load(py, archive, Some(buffer.clone().unbind()))
+        let _ = instance;
+        VmModule::wrap(py, buffer, destroy_callback, close_buffer, "<buffer>")
     }
 
     /// The module in `buffer`: in place when aligned, else copied (with a warning unless `warn_if_copy` is False).
@@ -192,10 +221,32 @@ impl VmModule {
         self.names()
     }
 
-    /// The bytes the module was made of, when Python gave them.
+    /// What the module was made of: the object that Python gave, or a view of the mapped file. None for native modules.
     #[getter]
-    fn stashed_flatbuffer_blob(&self, py: Python<'_>) -> Option<Py<PyAny>> {
-        self.blob.as_ref().map(|b| b.clone_ref(py))
+    fn stashed_flatbuffer_blob<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        if let Some(blob) = &self.blob {
+            return Ok(Some(blob.clone_ref(py).into_bound(py)));
+        }
+        let AnyModule::Bytecode(module) = &self.inner else { return Ok(None) };
+        let bytes = module.archive().bytes();
+        // SAFETY: the archive's bytes stay valid and unchanged while the module, which owns the archive, lives.
+        let buffer =
+            unsafe { tiree_vm::VmBuffer::from_raw(NonNull::from(bytes).cast(), bytes.len(), false, module.clone()) };
+        let buffer = Bound::new(py, VmBuffer(Arc::new(buffer)))?;
+        Ok(Some(PyMemoryView::from(buffer.as_any())?.into_any()))
+    }
+
+    /// The native module `name` of this build that another one depends on. ValueError: modules that need a device or
+    /// providers are made by `create_hal_module` and `create_io_parameters_module`; there are no others.
+    #[staticmethod]
+    fn resolve_module_dependency(instance: &VmInstance, name: &str, minimum_version: u32) -> PyResult<VmModule> {
+        let _ = (instance, minimum_version);
+        let hint = match name {
+            "hal" => "; make it with create_hal_module(instance, device)",
+            "io_parameters" => "; make it with create_io_parameters_module(instance, *providers)",
+            _ => "; make it with PyModuleInterface or load its .vmfb, and register it before its dependents",
+        };
+        Err(PyValueError::new_err(format!("NOT_FOUND; required module '{name}' not available in the build{hint}")))
     }
 
     /// Attributes of the module: key to value.
@@ -252,14 +303,4 @@ impl VmModule {
     fn __repr__(&self) -> String {
         format!("<VmModule {} : [{}]>", self.inner.name(), self.names().join(", "))
     }
-}
-
-/// # Safety
-/// The exporter must keep the memory valid and unchanged while the slice is used.
-unsafe fn bytes_of(memory: &ForeignBuffer) -> &[u8] {
-    if memory.len() == 0 {
-        return &[];
-    }
-    // SAFETY: as the caller promises.
-    unsafe { std::slice::from_raw_parts(memory.data(), memory.len()) }
 }

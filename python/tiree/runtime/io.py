@@ -1,0 +1,108 @@
+"""Numpy arrays in parameter archives: an entry's metadata is JSON with its dtype and shape, as IREE writes it."""
+
+from __future__ import annotations
+
+import json
+import os
+from array import array
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tiree._native import ParameterIndex, ParameterIndexEntry
+
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = [
+    "SplatValue",
+    "parameter_index_add_numpy_ndarray",
+    "parameter_index_entry_as_numpy_flat_ndarray",
+    "parameter_index_entry_as_numpy_ndarray",
+    "save_archive_file",
+]
+
+_PREFIX = b"TENSORv0:"
+
+
+class SplatValue:
+    """A pattern (one element, such as `np.float32(0)`) repeated to fill `count` elements or a shape."""
+
+    def __init__(self, pattern: array[Any] | np.ndarray | np.generic, count: Sequence[int] | int) -> None:
+        import numpy as np
+
+        element = np.asarray(pattern)
+        if element.size != 1:
+            raise ValueError(f"a splat repeats one element; got {element.size}")
+        self.item = element.reshape(())
+        self.shape = [count] if isinstance(count, int) else list(count)
+        self.total_length = int(np.prod(self.shape, dtype=np.int64)) * element.dtype.itemsize
+
+
+def _metadata(dtype: np.dtype, shape: Sequence[int]) -> bytes:
+    from tiree.runtime.dtypes import map_dtype_to_dtype_info
+
+    info = map_dtype_to_dtype_info(dtype)
+    description = {
+        "class_name": type(dtype).__name__,
+        "is_complex": info.is_complex,
+        "is_floating_point": info.is_floating_point,
+        "is_signed": info.is_signed,
+        "itemsize": dtype.itemsize,
+    }
+    found = {"type": "Tensor", "dtype": info.name, "shape": list(shape), "dtype_desc": description}
+    return _PREFIX + json.dumps(found).encode()
+
+
+def parameter_index_add_numpy_ndarray(index: ParameterIndex, name: str, array: np.ndarray) -> None:
+    """Adds `array` without a copy when it is contiguous; it must not change. Raises `KeyError` for other dtypes."""
+    index.add_buffer(name, _bytes_of(array), metadata=_metadata(array.dtype, array.shape))
+
+
+def _bytes_of(array: np.ndarray) -> np.ndarray:
+    """The elements as bytes: the buffer protocol has no name for every dtype."""
+    import numpy as np
+
+    flat = np.ascontiguousarray(array).reshape(-1)
+    return flat.view(np.uint8) if flat.size else np.zeros(0, np.uint8)
+
+
+def parameter_index_entry_as_numpy_flat_ndarray(index_entry: ParameterIndexEntry) -> np.ndarray:
+    """The entry's bytes: read-only and without a copy, those of a splat as a new array."""
+    import numpy as np
+
+    if not index_entry.is_splat:
+        return np.frombuffer(index_entry.file_view, np.uint8)
+    pattern = np.frombuffer(index_entry.splat_pattern, np.uint8)
+    return np.resize(pattern, index_entry.length)
+
+
+def parameter_index_entry_as_numpy_ndarray(index_entry: ParameterIndexEntry) -> np.ndarray:
+    """The entry as an array of the dtype and shape that its metadata says; without a copy unless it is a splat.
+
+    Raises `ValueError` for metadata that does not say them.
+    """
+    from tiree.runtime.dtypes import map_name_to_dtype_info
+
+    metadata = index_entry.metadata
+    try:
+        found = json.loads(metadata.removeprefix(_PREFIX)) if metadata.startswith(_PREFIX) else None
+        dtype, shape = map_name_to_dtype_info(found["dtype"]).dtype, [int(d) for d in found["shape"]]
+    except (ValueError, KeyError, TypeError) as error:
+        what = "does not say dtype and shape" if metadata else "is empty"
+        raise ValueError(f'parameter "{index_entry.key}": its metadata {what}; needs {_PREFIX!r} and JSON') from error
+    return parameter_index_entry_as_numpy_flat_ndarray(index_entry).view(dtype).reshape(shape)
+
+
+def save_archive_file(entries: Mapping[str, Any | SplatValue], file_path: str | os.PathLike[str]) -> None:
+    """Writes an `.irpa` archive of arrays, splats and anything with a buffer. Entries have no metadata, as in IREE."""
+    import numpy as np
+
+    index = ParameterIndex()
+    for key, value in entries.items():
+        if isinstance(value, SplatValue):
+            index.add_splat(key, value.item.reshape(1).view(np.uint8), value.total_length)
+        elif isinstance(value, np.ndarray | np.generic):
+            index.add_buffer(key, _bytes_of(np.asarray(value)))
+        else:
+            index.add_buffer(key, value)
+    index.create_archive_file(os.fspath(file_path))

@@ -1,0 +1,224 @@
+//! `PyModuleInterface`: modules whose functions are written in Python.
+//!
+//! One object of the user's class is made per context; exports are called as `function(self, *arguments)`.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use tiree_vm::cconv::{CallingConvention, Kind};
+use tiree_vm::context::AnyModule;
+use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, Value};
+
+use crate::errors::{IntoPython, from_python};
+use crate::vm::module::VmModule;
+use crate::vm::refs::VmRef;
+
+/// Names and calling conventions of native exports live as long as the process. Equal ones are kept once, so that
+/// defining the same module again and again does not grow.
+fn keep(text: &str) -> &'static str {
+    static KEPT: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let kept = kept.get_or_insert_default();
+    if let Some(found) = kept.get(text) {
+        return found;
+    }
+    let leaked: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    kept.insert(leaked);
+    leaked
+}
+
+struct Export {
+    native: NativeExport,
+    results: Vec<Kind>,
+    callable: Py<PyAny>,
+}
+
+struct PythonModule {
+    name: String,
+    exports: Vec<NativeExport>,
+    callables: Vec<(Py<PyAny>, Vec<Kind>)>,
+    constructor: Py<PyAny>,
+    interface: Py<PyAny>,
+    destroyed: Arc<AtomicBool>,
+}
+
+/// The object of one context.
+struct ModuleState {
+    object: Py<PyAny>,
+}
+
+impl Drop for PythonModule {
+    fn drop(&mut self) {
+        self.destroyed.store(true, Ordering::Release);
+    }
+}
+
+impl NativeModule for PythonModule {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn version(&self) -> u32 {
+        0
+    }
+
+    fn exports(&self) -> &[NativeExport] {
+        &self.exports
+    }
+
+    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
+        Python::attach(|py| {
+            let object = self.constructor.call1(py, (&self.interface,)).map_err(|error| from_python(py, error))?;
+            Ok(Box::new(ModuleState { object }) as Box<dyn Any + Send + Sync>)
+        })
+        .annotate(|| format!("creating module '{}'", self.name))
+    }
+
+    fn call(&self, state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
+        let (Some(state), Some((callable, kinds))) = (state.downcast_ref::<ModuleState>(), self.callables.get(ordinal))
+        else {
+            return Err(Status::out_of_range(format!("{} has no function {ordinal}", self.name)));
+        };
+        Python::attach(|py| {
+            let mut arguments = vec![state.object.bind(py).clone()];
+            for value in frame.args() {
+                arguments.push(VmRef::variant_of(py, value.clone()).map_err(|error| from_python(py, error))?);
+            }
+            let arguments = PyTuple::new(py, arguments).map_err(|error| from_python(py, error))?;
+            let returned = callable.bind(py).call1(arguments).map_err(|error| from_python(py, error))?;
+            push_results(&returned, kinds, frame)?;
+            Ok(Flow::Done)
+        })
+    }
+}
+
+/// Takes what a Python function returned as results of these kinds.
+fn push_results(returned: &Bound<'_, PyAny>, kinds: &[Kind], frame: &mut CallFrame<'_>) -> Result<()> {
+    let single = [returned.clone()];
+    let tuple;
+    let values: &[Bound<'_, PyAny>] = match kinds.len() {
+        0 if returned.is_none() => &[],
+        1 => &single,
+        _ => {
+            tuple = returned.cast::<PyTuple>().map(|t| t.iter().collect::<Vec<_>>()).unwrap_or_default();
+            &tuple
+        }
+    };
+    if values.len() != kinds.len() {
+        return Err(Status::invalid_argument(format!(
+            "the function returned {}; its calling convention says {} result(s)",
+            describe(returned),
+            kinds.len()
+        )));
+    }
+    for (value, kind) in values.iter().zip(kinds) {
+        let converted = to_kind(value, *kind);
+        let value = converted.ok_or_else(|| {
+            Status::invalid_argument(format!("the function returned {}, which is no {kind}", describe(value)))
+        })?;
+        frame.push(value);
+    }
+    Ok(())
+}
+
+fn describe(value: &Bound<'_, PyAny>) -> String {
+    value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string())
+}
+
+fn to_kind(value: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
+    match kind {
+        // Registers have no sign: both halves of the range are one register.
+        Kind::I32 => {
+            value.extract().map(Value::I32).or_else(|_| value.extract::<u32>().map(|v| Value::I32(v as i32))).ok()
+        }
+        Kind::I64 => {
+            value.extract().map(Value::I64).or_else(|_| value.extract::<u64>().map(|v| Value::I64(v as i64))).ok()
+        }
+        Kind::F32 => value.extract().map(Value::F32).ok(),
+        Kind::F64 => value.extract().map(Value::F64).ok(),
+        Kind::Ref if value.is_none() => Some(Value::NULL),
+        Kind::Ref => VmRef::value_of(value).ok().flatten(),
+    }
+}
+
+/// Describes a module that Python implements: `export` its functions, then `create` it.
+#[pyclass(frozen, module = "tiree._native")]
+pub struct PyModuleInterface {
+    name: String,
+    constructor: Py<PyAny>,
+    /// None after `create`.
+    exports: Mutex<Option<Vec<Export>>>,
+    destroyed: Arc<AtomicBool>,
+}
+
+#[pymethods]
+impl PyModuleInterface {
+    /// A module called `module_name`; `ctor(interface)` makes the object of each context.
+    #[new]
+    fn new(module_name: String, ctor: Py<PyAny>) -> PyModuleInterface {
+        PyModuleInterface {
+            name: module_name,
+            constructor: ctor,
+            exports: Mutex::new(Some(Vec::new())),
+            destroyed: Arc::default(),
+        }
+    }
+
+    /// Adds `callable(object, *arguments)` as `name` with a calling convention such as `0iI_r`.
+    ///
+    /// ValueError for a name that is taken or a convention that is none (spans have no meaning in Python);
+    /// RuntimeError after `create`.
+    fn export(&self, py: Python<'_>, name: &str, cconv: &str, callable: Py<PyAny>) -> PyResult<()> {
+        let parsed = CallingConvention::parse(cconv).or_raise(py, &format!("exporting {name}"))?;
+        if parsed.is_variadic() {
+            return Err(PyValueError::new_err(format!(
+                "exporting {name}: '{cconv}' has spans, which Python cannot take"
+            )));
+        }
+        let mut exports = self.exports.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(exports) = exports.as_mut() else { return Err(frozen()) };
+        if exports.iter().any(|export| export.native.name == name) {
+            return Err(PyValueError::new_err(format!("PyModule function already defined: {name}")));
+        }
+        let native = NativeExport { name: keep(name), cconv: keep(cconv) };
+        exports.push(Export { native, results: parsed.results, callable });
+        Ok(())
+    }
+
+    /// The module, ready to be put into contexts. Once only.
+    fn create(slf: &Bound<'_, Self>) -> PyResult<VmModule> {
+        let this = slf.get();
+        let exports = this.exports.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(frozen)?;
+        let py = slf.py();
+        let module = PythonModule {
+            name: this.name.clone(),
+            exports: exports.iter().map(|export| export.native).collect(),
+            callables: exports.into_iter().map(|export| (export.callable, export.results)).collect(),
+            constructor: this.constructor.clone_ref(py),
+            interface: slf.clone().into_any().unbind(),
+            destroyed: this.destroyed.clone(),
+        };
+        Ok(VmModule::native(AnyModule::from(Arc::new(module))))
+    }
+
+    /// Whether the module was created.
+    #[getter]
+    fn initialized(&self) -> bool {
+        self.exports.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    }
+
+    /// Whether it was created and is gone again.
+    #[getter]
+    fn destroyed(&self) -> bool {
+        self.destroyed.load(Ordering::Acquire)
+    }
+}
+
+fn frozen() -> PyErr {
+    PyRuntimeError::new_err("the module was created already; its interface cannot change any more")
+}

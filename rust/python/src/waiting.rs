@@ -1,0 +1,73 @@
+//! Waiting without the GIL, in a way that Ctrl-C ends.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use tiree_hal::fence::{Fence, FenceWait};
+use tiree_vm::Wait;
+
+/// How long a thread sleeps before it looks for signals of the process.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// Waits with the GIL released, helping with the work when there is no end: true when the wait is over, false when `end`
+/// came first. Raises KeyboardInterrupt and whatever other signal handlers raise.
+pub fn wait_for(py: Python<'_>, wait: &dyn Wait, end: Option<Instant>) -> PyResult<bool> {
+    loop {
+        let ready = py.detach(|| {
+            // Work that is taken over cannot be left at a deadline, so a wait with an end leaves it to the workers.
+            while end.is_none() && !wait.is_ready() && wait.help() {}
+            let slice = Instant::now() + SLICE;
+            wait.wait(Some(end.map_or(slice, |e| e.min(slice))))
+        });
+        if ready {
+            return Ok(true);
+        }
+        py.check_signals()?;
+        if end.is_some_and(|e| Instant::now() >= e) {
+            return Ok(false);
+        }
+    }
+}
+
+/// Waits for `fence` as IREE's `wait(timeout, deadline)` does: True, or False when time ran out. Both are nanoseconds,
+/// `timeout` from now and `deadline` as `time.monotonic_ns()` counts.
+pub fn wait_for_fence(
+    py: Python<'_>,
+    fence: Arc<Fence>,
+    timeout: Option<i64>,
+    deadline: Option<i64>,
+) -> PyResult<bool> {
+    let end = match (timeout, deadline) {
+        (Some(_), Some(_)) => return Err(PyValueError::new_err("timeout and deadline cannot both be set")),
+        (None, None) => None,
+        (Some(timeout), None) => Some(timeout),
+        (None, Some(deadline)) => {
+            let now: i64 = py.import("time")?.call_method0("monotonic_ns")?.extract()?;
+            Some(deadline.saturating_sub(now))
+        }
+    };
+    // A time that no clock reaches is no end.
+    let end = end.and_then(|n| Instant::now().checked_add(Duration::from_nanos(n.max(0).unsigned_abs())));
+    let wait = FenceWait(fence);
+    if !wait_for(py, &wait, end)? {
+        return Ok(false);
+    }
+    match wait.0.poll() {
+        Some(Err(status)) => Err(crate::errors::to_python(py, "", &status)),
+        _ => Ok(true),
+    }
+}
+
+/// A function of Python's that is called once, from any thread. A failure is reported as unraisable.
+pub fn callback_once(callback: Py<PyAny>) -> impl FnOnce() + Send + 'static {
+    move || {
+        // When the interpreter is gone there is nobody left to call.
+        Python::try_attach(|py| {
+            if let Err(error) = callback.call0(py) {
+                error.write_unraisable(py, Some(callback.bind(py)));
+            }
+        });
+    }
+}

@@ -1,0 +1,178 @@
+"""Programs that the tests of the runtime and of its tools call, compiled by iree-compile or by Tiree.
+
+`iree_module(text, *flags)` compiles with IREE 3.13 inside this process and keeps the result in pytest's cache (keyed by
+everything that goes in), so that a program is compiled once per machine. `ELEMENTS` lists the element types.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+
+HOST_FLAGS = (
+    "--iree-hal-target-device=local",
+    "--iree-hal-local-target-device-backends=llvm-cpu",
+    "--iree-llvmcpu-target-cpu=host",
+    "--iree-hal-executable-debug-level=0",
+    "--iree-input-demote-f64-to-f32=false",
+)
+ASYNC_FLAGS = ("--iree-execution-model=async-external",)
+
+# MLIR's name, numpy's dtype, the name that run-module takes and prints.
+ELEMENTS: dict[str, np.dtype] = {
+    "i1": np.dtype(bool),
+    "i8": np.dtype(np.int8),
+    "i16": np.dtype(np.int16),
+    "i32": np.dtype(np.int32),
+    "i64": np.dtype(np.int64),
+    "ui8": np.dtype(np.uint8),
+    "ui16": np.dtype(np.uint16),
+    "ui32": np.dtype(np.uint32),
+    "ui64": np.dtype(np.uint64),
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "f64": np.dtype(np.float64),
+    "bf16": np.dtype(ml_dtypes.bfloat16),
+    "f8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "f8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn),
+    "f8E5M2FNUZ": np.dtype(ml_dtypes.float8_e5m2fnuz),
+    "f8E4M3FNUZ": np.dtype(ml_dtypes.float8_e4m3fnuz),
+}
+
+ADD = """
+module {
+  func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = stablehlo.add %a, %b : tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
+"""
+
+
+def movements() -> str:
+    """For each element type `turn_<type>`, which transposes 2x3, and `pair_<type>`, which repeats a rank-0 value."""
+    parts = []
+    for name in ELEMENTS:
+        tensor, turned, scalar = f"tensor<2x3x{name}>", f"tensor<3x2x{name}>", f"tensor<{name}>"
+        parts.append(f"""
+  func.func @turn_{name}(%a: {tensor}) -> {turned} {{
+    %0 = stablehlo.transpose %a, dims = [1, 0] : ({tensor}) -> {turned}
+    return %0 : {turned}
+  }}
+  func.func @pair_{name}(%a: {scalar}) -> tensor<2x{name}> {{
+    %0 = stablehlo.broadcast_in_dim %a, dims = [] : ({scalar}) -> tensor<2x{name}>
+    return %0 : tensor<2x{name}>
+  }}""")
+    return "module {" + "".join(parts) + "\n}\n"
+
+
+# Scalars in registers, several results, none, dynamic dimensions, a state that calls change, and two failures.
+MIXED = """
+module @mixed {
+  util.global private mutable @count = dense<0> : tensor<i32>
+  func.func @scalars(%a: i32, %b: i64, %c: f32, %d: f64) -> (i32, i64, f32, f64) {
+    %0 = arith.addi %a, %a : i32
+    %1 = arith.addi %b, %b : i64
+    %2 = arith.addf %c, %c : f32
+    %3 = arith.addf %d, %d : f64
+    return %0, %1, %2, %3 : i32, i64, f32, f64
+  }
+  func.func @small(%a: i1, %b: i8, %c: i16) -> (i1, i8, i16) {
+    return %a, %b, %c : i1, i8, i16
+  }
+  func.func @split(%a: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3x2xf32>) {
+    %0 = stablehlo.add %a, %a : tensor<2x3xf32>
+    %1 = stablehlo.transpose %a, dims = [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+    return %0, %1 : tensor<2x3xf32>, tensor<3x2xf32>
+  }
+  func.func @double(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
+    %0 = stablehlo.add %x, %x : tensor<?x3xf32>
+    return %0 : tensor<?x3xf32>
+  }
+  func.func @square(%a: tensor<f32>) -> tensor<f32> {
+    %0 = stablehlo.multiply %a, %a : tensor<f32>
+    return %0 : tensor<f32>
+  }
+  func.func @scale(%factor: f32, %x: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = tensor.from_elements %factor : tensor<f32>
+    %1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4xf32>
+    %2 = stablehlo.multiply %1, %x : tensor<4xf32>
+    return %2 : tensor<4xf32>
+  }
+  func.func @nothing() {
+    return
+  }
+  func.func @constant() -> tensor<3xi32> {
+    %0 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>
+    return %0 : tensor<3xi32>
+  }
+  func.func @next() -> tensor<i32> {
+    %0 = util.global.load @count : tensor<i32>
+    %1 = stablehlo.constant dense<1> : tensor<i32>
+    %2 = stablehlo.add %0, %1 : tensor<i32>
+    util.global.store %2, @count : tensor<i32>
+    return %2 : tensor<i32>
+  }
+  func.func @large(%x: tensor<2000xf32>) -> tensor<2000xf32> {
+    %0 = stablehlo.add %x, %x : tensor<2000xf32>
+    return %0 : tensor<2000xf32>
+  }
+}
+"""
+
+_CACHE: Path | None = None
+
+
+def set_cache(directory: Path) -> None:
+    """Where compiled modules are kept between runs."""
+    global _CACHE
+    _CACHE = directory
+
+
+@cache
+def iree_module(text: str, *flags: str) -> bytes:
+    """What iree-compile 3.13 makes of `text` for this machine, with more `flags`."""
+    import iree.compiler.version as version
+
+    key = hashlib.sha256("\0".join([version.VERSION, text, *HOST_FLAGS, *flags]).encode()).hexdigest()
+    kept = _CACHE / f"{key}.vmfb" if _CACHE is not None else None
+    if kept is not None and kept.exists():
+        return kept.read_bytes()
+    data = _compile(text, (*HOST_FLAGS, *flags))
+    if kept is not None:
+        partial = kept.with_suffix(f".{id(data)}.part")
+        partial.write_bytes(data)
+        partial.replace(kept)
+    return data
+
+
+def _compile(text: str, flags: tuple[str, ...]) -> bytes:
+    from iree.compiler.api import Output, Session, Source
+
+    session = Session()
+    session.set_flags(*flags)
+    invocation = session.invocation()
+    invocation.enable_console_diagnostics()
+    source = Source.wrap_buffer(session, text.encode() + b"\0")
+    if not (invocation.parse_source(source) and invocation.execute()):
+        raise RuntimeError("iree-compile failed; its messages are on stderr")
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "module.vmfb"
+        output = Output.open_file(str(path))
+        invocation.output_vm_bytecode(output)
+        output.keep()
+        output.close()
+        return path.read_bytes()
+
+
+@cache
+def tiree_module(text: str) -> bytes:
+    """What Tiree makes of `text` for this machine."""
+    import tiree
+
+    return bytes(tiree.compile(text, flags=["--iree-hal-executable-debug-level=0"]))
