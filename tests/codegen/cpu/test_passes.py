@@ -1,6 +1,5 @@
 """The two passes on a whole module: attributes of the exports, count regions, what IREE's tools make of it."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,6 +10,8 @@ from tiree.dialects import print_module, read_module
 from tiree.dialects.registry import TireeContext
 from tiree.support.options import CompileOptions
 from xdsl.dialects.builtin import ModuleOp
+
+from tests.dialects.iree_opt import find_tool
 
 BINDING = "#hal.pipeline.binding<storage_buffer>"
 LAYOUT = f"#hal.pipeline.layout<bindings = [{BINDING}, {BINDING}]>"
@@ -127,9 +128,7 @@ def test_the_same_input_gives_the_same_text() -> None:
 
 @pytest.mark.parametrize("lowered", [False, True])
 def test_iree_opt_accepts_both_forms(lowered: bool, tmp_path: Path) -> None:
-    tool = shutil.which("iree-opt")
-    if tool is None:
-        pytest.skip("iree-opt is not on the path (wheel iree-base-compiler)")
+    tool = find_tool("iree-opt")
     module = configured()
     if lowered:
         LowerToKernels().apply(TireeContext(), module)
