@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiree
 from programs import models as makers
 from programs.models import Model, models
 from proofs.digits import example, held_out, network
 from proofs.disassembly import blocks_of, constant, loops
-
-import tiree
 
 DEVICES = ("local-sync", "local-task")
 FALLBACK = "scalar-fallback"
@@ -56,7 +55,8 @@ def test_every_held_out_image(name: str, device: str, folder: Path) -> None:
     np.testing.assert_array_equal(ours.argmax(1), theirs.argmax(1))
 
 
-def test_transients_of_the_cnn_are_packed(folder: Path) -> None:
+@pytest.mark.usefixtures("folder")
+def test_transients_of_the_cnn_are_packed() -> None:
     from tiree.dialects import get_context, read_module
     from tiree.pipeline import run_pipeline
     from tiree.stream import memory_report

@@ -1,16 +1,15 @@
-"""The same input and flags give the same bytes: run again, elsewhere, with other hash seeds and threads, after others."""
+"""The same input and flags give the same bytes: run again, elsewhere, with other hash seeds, threads, after others."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+import tiree
 from programs import models as makers
 from programs.models import Model
 from proofs.commands import ok, run
 from proofs.digits import network
-
-import tiree
 
 
 def _model(name: str) -> Model:
@@ -24,8 +23,12 @@ def test_the_same_command(name: str, tmp_path: Path) -> None:
     settings = [
         ("first", {"PYTHONHASHSEED": "0"}, ()),
         ("again/in/another/folder", {"PYTHONHASHSEED": "4242"}, ()),
-        ("one_thread", {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "1", "TZ": "Asia/Tokyo"}, ("--mlir-disable-threading",)),
-    ]  # fmt: skip
+        (
+            "one_thread",
+            {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "1", "TZ": "Asia/Tokyo"},
+            ("--mlir-disable-threading",),
+        ),
+    ]
     made = []
     for place, environment, flags in settings:
         folder = tmp_path / place

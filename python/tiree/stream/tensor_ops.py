@@ -113,6 +113,8 @@ class TensorOps:
 
     def fill_parts(self, target: Range, parts: Sequence[SSAValue], part_size: int) -> None:
         """Fills a range with an element given in parts of `part_size` bytes."""
+        if not target.length:
+            return
         if len(parts) == 1:
             self.fill(target, parts[0])
             return
