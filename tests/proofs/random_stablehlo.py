@@ -23,7 +23,8 @@ DTYPES: dict[str, type] = {
     "i1": np.bool_,
 }
 NAMES = {np.dtype(value): key for key, value in DTYPES.items()}
-LARGEST_ELEMENTS = 512
+EXTENTS = (2, 3, 1, 4, 5, 0, 7, 8, 16, 17, 33)
+LARGEST_ELEMENTS = 4096
 LARGEST_VALUE = 1e5
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -283,7 +284,7 @@ OPS = (
 @st.composite
 def programs(draw: Draw) -> Program:
     """A program of up to 14 ops on two to four inputs; its last values are its results."""
-    shapes = [tuple(draw(st.lists(st.integers(0, 7), max_size=3))) for _ in range(draw(st.integers(1, 2)))]
+    shapes = [tuple(draw(st.lists(st.sampled_from(EXTENTS), max_size=3))) for _ in range(draw(st.integers(1, 2)))]
     stream = np.random.default_rng(draw(st.integers(0, 1000)))
     inputs = []
     for shape in shapes:
