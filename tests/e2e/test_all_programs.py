@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiree
+import tiree.runtime as rt
 from programs import Bundle, TextProgram, bundles, text_programs
 from programs.bundle import check
 from programs.models import Model, models
 from proofs import iree_reference as iree
-
-import tiree
-import tiree.runtime as rt
 
 DEVICES = ("local-sync", "local-task")
 

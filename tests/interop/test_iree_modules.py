@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiree.runtime as rt
 from programs import Bundle, TextProgram, bundles, text_programs
 from programs import models as model_makers
 from programs.bundle import check
 from proofs import iree_reference as iree
-
-import tiree.runtime as rt
 
 pytestmark = iree.needs_iree
 
@@ -69,7 +68,11 @@ module @m {
 }
 """,
     (
-        ("double", (np.arange(15, dtype=np.float32).reshape(5, 3),), (2 * np.arange(15, dtype=np.float32).reshape(5, 3),)),
+        (
+            "double",
+            (np.arange(15, dtype=np.float32).reshape(5, 3),),
+            (2 * np.arange(15, dtype=np.float32).reshape(5, 3),),
+        ),
         ("row_sums", (np.ones((4, 7), np.float32),), (np.full(4, 7, np.float32),)),
     ),
 )  # fmt: skip
