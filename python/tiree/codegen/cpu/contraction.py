@@ -15,16 +15,13 @@ from tiree.codegen.common.graph import DispatchInfo
 from tiree.codegen.common.hazards import protect
 from tiree.codegen.cpu.contraction_form import Contraction, contraction_of, is_contraction
 from tiree.codegen.cpu.contraction_kernel import BlockKernel
-from tiree.codegen.cpu.contraction_plan import BlockPlan, plan_blocks
+from tiree.codegen.cpu.contraction_plan import BlockPlan, plan_blocks, round_up
 from tiree.codegen.cpu.cost import live_generics, work
 from tiree.codegen.cpu.emit import new_evaluator
 from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.codegen.cpu.stages import store_stages
 from tiree.codegen.cpu.strategy import Kernel, workgroup_budget
 from tiree.support.cpu_target import TargetDescription
-
-LARGE_BYTES = 512 << 10
-"""Lane factors of this size and more leave the caches between two uses when they are read in place."""
 
 
 @dataclass
@@ -61,17 +58,35 @@ class BlockedContraction:
 
 
 def _pays(c: Contraction, target: TargetDescription) -> bool:
-    """Whether packing the lanes is worth its copies."""
-    rows, lanes = c.row_count, c.size(c.lanes)
-    if rows < 8 or c.depth < 8 or lanes < target.lanes(c.element_bytes) // 2:
+    """Whether packing the lanes is worth its copies. The limits were measured against `generic-contraction`."""
+    rows, lanes, width = c.row_count, c.size(c.lanes), target.lanes(c.element_bytes)
+    if rows < 8 or c.depth < 8 or lanes < width // 2:
         return False
-    factor = c.lane_factor
-    inner = c.lanes[-1]
-    if not factor.contiguous(inner) or factor.pinned & {inner} or not factor.is_plain:
+    factor, inner = c.lane_factor, c.lanes[-1]
+    size = c.depth * lanes * c.element_bytes
+    whole = all(factor.merges(a, b) for a, b in zip(c.lanes, c.lanes[1:], strict=False))
+    if whole and factor.contiguous(inner) and inner not in factor.pinned:
+        if factor.converts and rows >= 16:
+            return True
+        pitch = lanes * c.element_bytes
+        return (
+            (size >= 6 << 20 and rows >= 32)
+            or (size >= 768 << 10 and pitch >= 2048 and rows >= 192)
+            or (pitch >= 8192 and rows >= 48)
+        )
+    if not any(_both_contiguous(c, d) for d in c.sums):
         return True
-    if any(not factor.merges(a, b) for a, b in zip(c.lanes, c.lanes[1:], strict=False)):
-        return True
-    return c.depth * lanes * c.element_bytes >= LARGE_BYTES and rows >= 32
+    # Lanes along the sums need no transposed copy, but a horizontal sum per element.
+    blocked = (1.1 + 10 / rows + (0.1 if c.depth > 512 else 0)) * round_up(lanes, width) / lanes
+    horizontal = 1.15 + 45 / c.depth + (0.0 if factor.is_plain else 0.3)
+    return blocked < horizontal or (size >= 4 << 20 and rows >= 64)
+
+
+def _both_contiguous(c: Contraction, loop: int) -> bool:
+    """Whether vectors can run along a summed loop instead."""
+    factors = (c.lane_factor, c.row_factor)
+    long = c.generic.loops[loop] >= 32
+    return long and all(f.contiguous(loop) and loop not in f.pinned for f in factors)
 
 
 def _scratch_bytes(c: Contraction, plan: BlockPlan) -> int:

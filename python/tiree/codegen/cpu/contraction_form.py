@@ -68,6 +68,11 @@ class Factor:
         )
 
     @property
+    def converts(self) -> bool:
+        """Whether reading the factor takes arithmetic; widening bf16 is a shift that loads hide."""
+        return not self.is_plain and any(op.name != "arith.extf" or op.operands[0].type != BF16 for op in self.ops)
+
+    @property
     def pinned(self) -> frozenset[int]:
         """The loops whose index some condition or division looks at."""
         return frozenset(d for d, s in enumerate(self.syms) if s in self.accesses.pinned)

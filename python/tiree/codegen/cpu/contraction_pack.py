@@ -130,16 +130,21 @@ class Packer:
             self._copy_lanes([*fixed, *indices, index], placed, block)
 
         # Paddings are looked at where they can occur: in the first and the last vector of a run.
-        full = size // width
-        edges = range(full) if full < 4 else (0, full - 1)
-        for n in edges:
-            self.panels.vectors(Lin(n * width), 0, 1, width, 0, body)
-        if full >= 4:
-            vectors = self.b.begin_for(width, (full - 1) * width, width)
+        full, rest = divmod(size, width)
+        first, last = 0, full
+        if inner in self.c.lane_factor.pinned and full:
+            first, last = 1, max(1, full if rest else full - 1)
+            self.panels.vectors(ZERO, 0, 1, width, 0, body)
+        if last - first == 1:
+            self.panels.vectors(Lin(first * width), 0, 1, width, 0, body)
+        elif last > first:
+            vectors = self.b.begin_for(first * width, last * width, width)
             self.panels.vectors(Lin.of(vectors.sym), 0, 1, width, 0, body)
             self.b.end_for(vectors)
-        if size % width:
-            self.panels.incomplete(Lin(full * width), size % width, body)
+        if last < full:
+            self.panels.vectors(Lin(last * width), 0, 1, width, 0, body)
+        if rest:
+            self.panels.incomplete(Lin(full * width), rest, body)
         if loop is not None:
             self.b.end_for(loop)
 
@@ -151,7 +156,7 @@ class Packer:
         loops = self.loops(block, factor)
         loops.order(lambda d: self._reach(factor, d))
         sideways = factor.contiguous(loops.inner.dims[-1]) and not factor.contiguous(self.c.lanes[-1])
-        unroll = width if sideways and ev.width else max(1, 8 // lanes.count)
+        unroll = width if sideways and ev.width else max(1, 4 // lanes.count)
 
         def step(sums: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             places: list[tuple[Point, Lin]] = []

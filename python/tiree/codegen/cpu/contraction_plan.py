@@ -134,7 +134,9 @@ def best_tile(size: int, most: int) -> int:
 
     def cost(tile: int) -> float:
         rest = size % tile
-        return size // tile * (tile + 1.5) + (max(rest, 4) + 2.5 if rest else 0.0)
+        total = size // tile * (tile + 1.5)
+        # A remainder is one more kernel to compile.
+        return (total + max(rest, 4) + 2.5) * 1.06 if rest else total
 
     return min(range(max(1, most // 2), most + 1), key=lambda t: (cost(t), -t))
 
@@ -220,7 +222,7 @@ def _distributed(c: Contraction, plan: BlockPlan, wanted: int) -> list[Loop]:
     per_tile = 1
     for t in plan.tiles:
         per_tile *= t
-    most = total * per_tile // 112
+    most = total * per_tile // 224
     blocks = 1
     for loop in loops:
         blocks *= loop.chunks
