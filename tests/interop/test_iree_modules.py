@@ -143,3 +143,25 @@ def test_bundle(name: str) -> None:
                 if not case.differs:
                     wrong.append(f"{device}, {case.name}: {error}")
     assert not wrong, "\n".join(wrong)
+
+
+def test_arguments_stay_as_they_are() -> None:
+    """IREE's kernels may write into arguments (a convolution into its initial values): never into the caller's."""
+    (program,) = [program for program in text_programs() if program.name == "linalg_named"]
+    (run,) = [run for run in program.runs if run[0] == "conv"]
+    image, kernel, initial = (_aligned(value) for value in run[1])
+    before = initial.copy()
+    module = iree.compile_text(program.text)
+    for device in iree.DRIVERS:
+        for _ in range(2):
+            check(call(module, "conv", (image, kernel, initial), device), run[2], program.rtol, program.atol)
+        np.testing.assert_array_equal(initial, before)
+
+
+def _aligned(value: np.ndarray) -> np.ndarray:
+    """A copy at a 64-byte boundary, which a runtime could take without another copy."""
+    memory = np.zeros(value.nbytes + 64, np.uint8)
+    start = -memory.ctypes.data % 64
+    placed = memory[start : start + value.nbytes].view(value.dtype).reshape(value.shape)
+    placed[...] = value
+    return placed
