@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiree.support.errors import CompileError
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.pipes import reader_left
 from tiree.tools.runtime_flags import DEVICE_FLAGS, MODULE_FLAGS, REFUSED, expand_flagfiles
 
 if TYPE_CHECKING:
@@ -68,7 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     try:
         parsed = parse_flags(expand_flagfiles(arguments), FLAGS, _REFUSED)
-        return run(parsed)
+        code = run(parsed)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return reader_left()
     except (CompileError, ValueError, RuntimeError, OSError, IndexError, TypeError) as error:
         from tiree.tools.runtime_session import explain
 

@@ -15,6 +15,7 @@ from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.pipes import reader_left
 
 if TYPE_CHECKING:
     from tiree.driver import Job
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_traceback()
         print(error, file=sys.stderr)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return reader_left()
     except OSError as error:
         print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from tiree.support.errors import CompileError
 from tiree.tools.flags import Flag, fail, help_text, parse_flags
+from tiree.tools.pipes import reader_left
 from tiree.tools.runtime_flags import expand_flagfiles
 from tiree.tools.runtime_session import explain
 
@@ -30,12 +31,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parsed = parse_flags(expand_flagfiles(arguments), FLAGS)
         if parsed["help"]:
             sys.stdout.write(help_text("tiree-dump-module FILE [--output=WHAT]", FLAGS))
-            return 0
-        if len(parsed.positional) != 1:
+        elif len(parsed.positional) != 1:
             raise fail(f"{len(parsed.positional)} files given; needs one", "write tiree-dump-module file.vmfb")
-        dump(parsed.positional[0], parsed.values)
+        else:
+            dump(parsed.positional[0], parsed.values)
+        sys.stdout.flush()
     except BrokenPipeError:
-        return 0
+        return reader_left()
     except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
         print(explain(error), file=sys.stderr)
         return 1

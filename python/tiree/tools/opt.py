@@ -18,6 +18,7 @@ from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.pipes import reader_left
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -73,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
     except InternalError as error:
         print(f"tiree-opt: internal error: {error}", file=sys.stderr)
+    except BrokenPipeError:
+        return reader_left()
     except OSError as error:
         print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
     except Exception as error:
