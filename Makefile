@@ -44,7 +44,7 @@ bench: install ## Compare with IREE in one run, as ratios
 	$(BIN)/python benches/python/compare_iree.py
 
 wheel: install ## Build the abi3 wheel
-	$(BIN)/maturin build --release
+	$(BIN)/maturin build --release --strip
 
 clean: ## Remove build outputs
 	rm -rf $(VENV) target dist python/tiree/*.so
