@@ -58,7 +58,7 @@ impl Invocation {
     pub fn step(&mut self) -> Result<Step> {
         let outcome = match &mut self.stage {
             Stage::Bytecode(machine) => match machine.run() {
-                Ok(Exit::Done) => Ok(Step::Done(machine.take_results())),
+                Ok(Exit::Done(results)) => Ok(Step::Done(results)),
                 Ok(Exit::Yielded) => return Ok(Step::Pending(None)),
                 Ok(Exit::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
                 Err(status) => Err(status),

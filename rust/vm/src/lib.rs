@@ -42,7 +42,7 @@ pub use context::{AnyModule, Context, Function};
 pub use invocation::{Invocation, Step};
 pub use list::VmList;
 pub use module::{CallFrame, Flow, Module, NativeExport, NativeModule, Wait};
-pub use refs::{Ref, RefObject};
+pub use refs::{Ref, RefObject, Shared};
 pub use status::{Annotate, Result, Status, StatusCode};
 pub use types::{TypeDef, TypeRegistry, ValueType};
 pub use value::Value;

@@ -1,13 +1,14 @@
 //! What a module is to the VM, and how native modules are called.
 
 use std::any::Any;
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::bytecode::{Inst, kind};
 use crate::cconv::Kind;
 use crate::isa::reg;
-use crate::refs::{self, Ref, RefObject};
+use crate::refs::{self, Ref, RefObject, Shared};
 use crate::status::{Result, Status};
 use crate::value::Value;
 
@@ -79,9 +80,57 @@ pub trait Wait: Send + Sync {
 enum Arguments<'a> {
     /// Values of a caller outside the VM.
     Values { values: &'a [Value], span_counts: &'a [u16] },
-    /// Registers of the calling function, read in place. Each word of `words` has a kind and a register; those of
-    /// `spans` have a count.
-    Registers { words: &'a [Inst], spans: &'a [Inst], cells: &'a [u32], refs: &'a [Ref] },
+    /// Registers of the calling function, read in place.
+    Registers { words: &'a [Inst], spans: &'a [Inst], registers: Registers<'a> },
+}
+
+/// The registers of a frame, for reading. Registers that verified code names are inside.
+#[derive(Clone, Copy)]
+pub(crate) struct Registers<'a> {
+    cells: *const u32,
+    refs: *const Ref,
+    frame: PhantomData<&'a Ref>,
+}
+
+impl<'a> Registers<'a> {
+    /// # Safety
+    /// Both must point at the registers of a frame that does not change during `'a`, and only registers inside the
+    /// frame may be asked for.
+    #[inline]
+    pub(crate) unsafe fn new(cells: *const u32, refs: *const Ref) -> Registers<'a> {
+        Registers { cells, refs, frame: PhantomData }
+    }
+
+    #[inline]
+    fn narrow(self, register: u16) -> u32 {
+        // SAFETY: inside the frame, as promised to `new`.
+        unsafe { *self.cells.add(usize::from(register)) }
+    }
+
+    /// Two cells, low half first.
+    #[inline]
+    fn wide(self, register: u16) -> u64 {
+        // SAFETY: both cells are inside the frame, as promised to `new`.
+        unsafe { self.cells.add(usize::from(register)).cast::<u64>().read_unaligned() }
+    }
+
+    #[inline]
+    fn reference(self, register: u16) -> &'a Ref {
+        // SAFETY: inside the frame, which does not change during 'a, as promised to `new`.
+        unsafe { &*self.refs.add(reg::ref_ordinal(register)) }
+    }
+
+    /// The value in the register that `word` names.
+    fn value(self, word: Inst) -> Value {
+        match word.op {
+            kind::I32 => Value::I32(self.narrow(word.a) as i32),
+            kind::F32 => Value::F32(f32::from_bits(self.narrow(word.a))),
+            kind::I64 => Value::I64(self.wide(word.a) as i64),
+            kind::F64 => Value::F64(f64::from_bits(self.wide(word.a))),
+            kind::REF => Value::Ref(self.reference(word.a).clone()),
+            _ => Value::NULL,
+        }
+    }
 }
 
 /// Arguments and results of one native call.
@@ -110,25 +159,29 @@ impl<'a> CallFrame<'a> {
         CallFrame { arguments: Arguments::Values { values: args, span_counts }, results, resume, next: 0, next_span: 0 }
     }
 
-    /// A frame whose arguments are registers: `words` and `spans` as in a call instruction.
+    /// A frame whose arguments are registers: each of `words` has a kind and a register, each of `spans` a count.
     #[inline]
     pub(crate) fn on_registers(
-        (words, spans): (&'a [Inst], &'a [Inst]),
-        (cells, refs): (&'a [u32], &'a [Ref]),
+        words: &'a [Inst],
+        spans: &'a [Inst],
+        registers: Registers<'a>,
         results: &'a mut Vec<Value>,
         resume: &'a mut Option<Box<dyn Any + Send>>,
     ) -> CallFrame<'a> {
-        let arguments = Arguments::Registers { words, spans, cells, refs };
-        CallFrame { arguments, results, resume, next: 0, next_span: 0 }
+        CallFrame {
+            arguments: Arguments::Registers { words, spans, registers },
+            results,
+            resume,
+            next: 0,
+            next_span: 0,
+        }
     }
 
     /// All arguments, flat.
     pub fn args(&self) -> Vec<Value> {
         match self.arguments {
             Arguments::Values { values, .. } => values.to_vec(),
-            Arguments::Registers { words, cells, refs, .. } => {
-                words.iter().map(|word| register_value(*word, cells, refs)).collect()
-            }
+            Arguments::Registers { words, registers, .. } => words.iter().map(|word| registers.value(*word)).collect(),
         }
     }
 
@@ -155,34 +208,23 @@ impl<'a> CallFrame<'a> {
 
     /// The register of the next argument, which must be of kind `kind`.
     #[inline]
-    fn register(&mut self, words: &'a [Inst], kind: u16) -> Result<usize> {
+    fn register(&mut self, words: &[Inst], kind: u16) -> Result<u16> {
         match words.get(self.next) {
             Some(word) if word.op == kind => {
                 self.next += 1;
-                Ok(usize::from(word.a))
+                Ok(word.a)
             }
             _ => Err(wrong_register(self.next, words, kind)),
         }
-    }
-
-    #[inline]
-    fn narrow(&mut self, words: &'a [Inst], cells: &'a [u32], kind: u16) -> Result<u32> {
-        let register = self.register(words, kind)?;
-        // Verified to be inside the frame, so the default is never seen.
-        Ok(cells.get(register).copied().unwrap_or_default())
-    }
-
-    #[inline]
-    fn wide(&mut self, words: &'a [Inst], cells: &'a [u32], kind: u16) -> Result<u64> {
-        let register = self.register(words, kind)?;
-        Ok(wide_cell(cells, register))
     }
 
     /// Next argument, an i32.
     #[inline]
     pub fn i32(&mut self) -> Result<i32> {
         match self.arguments {
-            Arguments::Registers { words, cells, .. } => self.narrow(words, cells, kind::I32).map(|bits| bits as i32),
+            Arguments::Registers { words, registers, .. } => {
+                Ok(registers.narrow(self.register(words, kind::I32)?) as i32)
+            }
             Arguments::Values { values, .. } => match self.value(values)? {
                 Value::I32(v) => Ok(*v),
                 other => Err(wrong(self.next - 1, other.kind(), "i32")),
@@ -194,7 +236,9 @@ impl<'a> CallFrame<'a> {
     #[inline]
     pub fn i64(&mut self) -> Result<i64> {
         match self.arguments {
-            Arguments::Registers { words, cells, .. } => self.wide(words, cells, kind::I64).map(|bits| bits as i64),
+            Arguments::Registers { words, registers, .. } => {
+                Ok(registers.wide(self.register(words, kind::I64)?) as i64)
+            }
             Arguments::Values { values, .. } => match self.value(values)? {
                 Value::I64(v) => Ok(*v),
                 other => Err(wrong(self.next - 1, other.kind(), "i64")),
@@ -206,7 +250,9 @@ impl<'a> CallFrame<'a> {
     #[inline]
     pub fn f32(&mut self) -> Result<f32> {
         match self.arguments {
-            Arguments::Registers { words, cells, .. } => self.narrow(words, cells, kind::F32).map(f32::from_bits),
+            Arguments::Registers { words, registers, .. } => {
+                Ok(f32::from_bits(registers.narrow(self.register(words, kind::F32)?)))
+            }
             Arguments::Values { values, .. } => match self.value(values)? {
                 Value::F32(v) => Ok(*v),
                 other => Err(wrong(self.next - 1, other.kind(), "f32")),
@@ -218,7 +264,9 @@ impl<'a> CallFrame<'a> {
     #[inline]
     pub fn f64(&mut self) -> Result<f64> {
         match self.arguments {
-            Arguments::Registers { words, cells, .. } => self.wide(words, cells, kind::F64).map(f64::from_bits),
+            Arguments::Registers { words, registers, .. } => {
+                Ok(f64::from_bits(registers.wide(self.register(words, kind::F64)?)))
+            }
             Arguments::Values { values, .. } => match self.value(values)? {
                 Value::F64(v) => Ok(*v),
                 other => Err(wrong(self.next - 1, other.kind(), "f64")),
@@ -230,10 +278,10 @@ impl<'a> CallFrame<'a> {
     #[inline]
     pub fn any_ref(&mut self) -> Result<&'a Ref> {
         match self.arguments {
-            Arguments::Registers { words, refs, .. } => match words.get(self.next) {
+            Arguments::Registers { words, registers, .. } => match words.get(self.next) {
                 Some(word) if word.op == kind::REF => {
                     self.next += 1;
-                    Ok(refs.get(reg::ref_ordinal(word.a)).unwrap_or(&NULL))
+                    Ok(registers.reference(word.a))
                 }
                 Some(word) if word.op == kind::NULL => {
                     self.next += 1;
@@ -251,9 +299,26 @@ impl<'a> CallFrame<'a> {
     /// Next argument, borrowed; INVALID_ARGUMENT when null or not a `T`.
     #[inline]
     pub fn borrow_ref<T: RefObject>(&mut self) -> Result<&'a T> {
+        self.shared_ref().map(Shared::object)
+    }
+
+    /// Next argument, borrowed in a way that it can be kept; INVALID_ARGUMENT when null or not a `T`.
+    #[inline]
+    pub fn shared_ref<T: RefObject>(&mut self) -> Result<Shared<'a, T>> {
         let value = self.any_ref()?;
-        match value.as_ref().and_then(|object| refs::borrow::<T>(object.as_ref())) {
-            Some(object) => Ok(object),
+        match value.as_ref().and_then(refs::share::<T>) {
+            Some(shared) => Ok(shared),
+            None => Err(unfit::<T>(value, self.next - 1)),
+        }
+    }
+
+    /// As [`shared_ref`](Self::shared_ref), null gives `None`.
+    #[inline]
+    pub fn opt_shared_ref<T: RefObject>(&mut self) -> Result<Option<Shared<'a, T>>> {
+        let value = self.any_ref()?;
+        let Some(object) = value else { return Ok(None) };
+        match refs::share::<T>(object) {
+            Some(shared) => Ok(Some(shared)),
             None => Err(unfit::<T>(value, self.next - 1)),
         }
     }
@@ -261,22 +326,13 @@ impl<'a> CallFrame<'a> {
     /// Next argument as a new reference; INVALID_ARGUMENT when null or not a `T`.
     #[inline]
     pub fn get_ref<T: RefObject>(&mut self) -> Result<Arc<T>> {
-        let value = self.any_ref()?;
-        match value.as_ref().and_then(refs::share::<T>) {
-            Some(object) => Ok(object),
-            None => Err(unfit::<T>(value, self.next - 1)),
-        }
+        self.shared_ref().map(Shared::to_arc)
     }
 
     /// Next argument as a new reference or `None` for null; INVALID_ARGUMENT when not a `T`.
     #[inline]
     pub fn opt_ref<T: RefObject>(&mut self) -> Result<Option<Arc<T>>> {
-        let value = self.any_ref()?;
-        let Some(object) = value else { return Ok(None) };
-        match refs::share::<T>(object) {
-            Some(object) => Ok(Some(object)),
-            None => Err(unfit::<T>(value, self.next - 1)),
-        }
+        Ok(self.opt_shared_ref()?.map(Shared::to_arc))
     }
 
     /// Enters the next span and says how many tuples it has; read them with the readers above.
@@ -330,28 +386,6 @@ impl<'a> CallFrame<'a> {
     #[inline]
     pub fn push(&mut self, value: Value) {
         self.results.push(value);
-    }
-}
-
-/// A 64-bit register: two cells, low half first.
-#[inline]
-fn wide_cell(cells: &[u32], register: usize) -> u64 {
-    match cells.get(register..register + 2) {
-        Some(&[low, high]) => u64::from(low) | u64::from(high) << 32,
-        _ => 0,
-    }
-}
-
-/// The value in the register that `word` names.
-fn register_value(word: Inst, cells: &[u32], refs: &[Ref]) -> Value {
-    let narrow = || cells.get(usize::from(word.a)).copied().unwrap_or_default();
-    match word.op {
-        kind::I32 => Value::I32(narrow() as i32),
-        kind::F32 => Value::F32(f32::from_bits(narrow())),
-        kind::I64 => Value::I64(wide_cell(cells, word.a.into()) as i64),
-        kind::F64 => Value::F64(f64::from_bits(wide_cell(cells, word.a.into()))),
-        kind::REF => Value::Ref(refs.get(reg::ref_ordinal(word.a)).cloned().flatten()),
-        _ => Value::NULL,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use crate::buffer::VmBuffer;
@@ -35,6 +36,46 @@ impl fmt::Debug for dyn RefObject {
 /// A reference, or null.
 pub type Ref = Option<Arc<dyn RefObject>>;
 
+/// A borrowed object of which a counted reference can be made.
+pub struct Shared<'a, T> {
+    object: &'a T,
+    counted: &'a Arc<dyn RefObject>,
+}
+
+impl<T> Clone for Shared<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Shared<'_, T> {}
+
+impl<T> Deref for Shared<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        self.object
+    }
+}
+
+impl<'a, T: RefObject> Shared<'a, T> {
+    /// The object, for as long as the reference is borrowed.
+    pub fn object(self) -> &'a T {
+        self.object
+    }
+
+    /// A counted reference.
+    pub fn to_arc(self) -> Arc<T> {
+        // SAFETY: `object` is what `counted` points to and a `T`, so this is the pointer that an `Arc<T>` has.
+        unsafe { Arc::from_raw(Arc::into_raw(self.counted.clone()).cast::<T>()) }
+    }
+
+    /// A counted reference of any type.
+    pub fn to_ref(self) -> Ref {
+        Some(self.counted.clone())
+    }
+}
+
 /// Borrows the object behind `value` as a `T`; INVALID_ARGUMENT when null or of another type.
 pub fn downcast_ref<T: RefObject>(value: &Ref) -> Result<&T> {
     match value {
@@ -51,8 +92,13 @@ pub fn downcast<T: RefObject>(value: &Ref) -> Result<Arc<T>> {
 /// As [`downcast`], null gives `None`.
 pub fn opt_downcast<T: RefObject>(value: &Ref) -> Result<Option<Arc<T>>> {
     let Some(object) = value else { return Ok(None) };
-    let any: Arc<dyn Any + Send + Sync> = object.clone();
-    any.downcast::<T>().map(Some).map_err(|_| mismatch(object.as_ref()))
+    share::<T>(object).map(|shared| Some(shared.to_arc())).ok_or_else(|| mismatch(object.as_ref()))
+}
+
+/// `object` as a `T`; `None` when it is of another type.
+#[inline]
+pub(crate) fn share<T: RefObject>(counted: &Arc<dyn RefObject>) -> Option<Shared<'_, T>> {
+    borrow::<T>(counted.as_ref()).map(|object| Shared { object, counted })
 }
 
 #[inline]

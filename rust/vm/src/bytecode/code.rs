@@ -57,11 +57,26 @@ impl Inst {
 
 /// Kinds of moved values in call and return words.
 pub(crate) mod kind {
+    use crate::cconv::Kind;
+
     pub const I32: u16 = 0;
     pub const I64: u16 = 1;
     pub const F32: u16 = 2;
     pub const F64: u16 = 3;
     pub const REF: u16 = 4;
+    /// A reference argument whose register an earlier argument of the same call has moved.
+    pub const NULL: u16 = 5;
+
+    /// The kind that a code stands for.
+    pub fn of(code: u16) -> Kind {
+        match code {
+            I32 => Kind::I32,
+            I64 => Kind::I64,
+            F32 => Kind::F32,
+            F64 => Kind::F64,
+            _ => Kind::Ref,
+        }
+    }
 }
 
 /// Code of one function.

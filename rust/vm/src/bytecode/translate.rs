@@ -16,11 +16,11 @@
 //! | CondBr | `a` condition; word 1: true target, false target |
 //! | BrEqI32.. | left, right, result; word 1: true target, false target |
 //! | BrTable | `a` index; word 1: count, default target; then targets, 2 a word |
-//! | Call, CallImport | `a` arguments, `b` results, `c` spans; word 1: callee; then a word (kind, source[, target]) per argument, (kind, target) per result, (count) per span |
+//! | Call, CallImport | `a` arguments, `b` results, `c` spans; word 1: callee, moves; then a word (kind, source[, target]) per argument, (kind, target) per result, (count) per span, and a word (register) per reference moved by an import call |
 //! | Return | `a` = count; then a word (kind, source) each |
 //! | Fail | `a` = status; word 1: message offset in the function's bytecode, length |
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::code::{Code, Inst, X, kind};
 use super::verify::{IMPORT_BIT, PLAIN, argument_registers, flatten};
@@ -386,19 +386,35 @@ impl Translator<'_> {
         let kinds = flatten(cconv, segments).unwrap_or_default();
         let spans: Vec<u16> =
             segments.map_or_else(Vec::new, |s| s.iter().take(cconv.args.len()).filter(|size| *size != PLAIN).collect());
+        let sources: Vec<u16> = operands.iter().take(kinds.len()).collect();
+        let mut moved = BTreeSet::new();
+        if import {
+            moved
+                .extend(sources.iter().filter(|source| reg::is_move(**source)).map(|source| reg::ref_ordinal(*source)));
+        }
         let x = if import { X::CallImport } else { X::Call };
         self.push(Inst::new(x, kinds.len() as u16, cconv.results.len() as u16, spans.len() as u16));
-        self.push(Inst::pair(ordinal, 0));
+        self.push(Inst::pair(ordinal, moved.len() as u32));
         let targets = if import { Vec::new() } else { argument_registers(&kinds) };
-        for (i, (kind, source)) in kinds.iter().zip(operands.iter()).enumerate() {
+        let mut gone = BTreeSet::new();
+        for (i, (kind, source)) in kinds.iter().zip(sources).enumerate() {
             let target = targets.get(i).map_or(0, |(register, _)| *register);
-            self.push(Inst { op: kind_code(*kind), a: source, b: target, c: 0 });
+            // Import calls read registers in place and empty them afterwards, as if they had been moved one by one.
+            let is_gone = import && reg::is_ref(source) && gone.contains(&reg::ref_ordinal(source));
+            if import && reg::is_move(source) {
+                gone.insert(reg::ref_ordinal(source));
+            }
+            let op = if is_gone { kind::NULL } else { kind_code(*kind) };
+            self.push(Inst { op, a: source, b: target, c: 0 });
         }
         for (kind, target) in cconv.results.iter().zip(results.iter()) {
             self.push(Inst { op: kind_code(*kind), a: target, b: 0, c: 0 });
         }
         for count in spans {
             self.push(Inst { op: count, a: 0, b: 0, c: 0 });
+        }
+        for register in moved {
+            self.push(Inst { op: 0, a: register as u16, b: 0, c: 0 });
         }
     }
 

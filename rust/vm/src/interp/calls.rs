@@ -5,10 +5,13 @@ use std::ptr::NonNull;
 use super::{Exit, Machine};
 use crate::bytecode::{Inst, kind};
 use crate::cconv::Kind;
-use crate::context::{BytecodeInstance, Instance, NativeInstance};
+use crate::context::{BytecodeInstance, Instance};
 use crate::invocation::{check_results, native_name};
-use crate::module::{CallFrame, Flow};
+use crate::isa::reg;
+use crate::module::{CallFrame, Flow, Registers};
+use crate::refs::Ref;
 use crate::status::{Result, Status};
+use crate::value::Value;
 
 /// What an import call asks of the loop.
 pub(super) enum Called {
@@ -20,85 +23,109 @@ pub(super) enum Called {
     Exit(Exit),
 }
 
-pub(super) fn kind_of(code: u16) -> Kind {
-    match code {
-        kind::I32 => Kind::I32,
-        kind::I64 => Kind::I64,
-        kind::F32 => Kind::F32,
-        kind::F64 => Kind::F64,
-        _ => Kind::Ref,
-    }
+/// An import call about to be made: its words, and the registers of the calling frame.
+pub(super) struct ImportCall {
+    pub words: *const Inst,
+    pub cells: *mut u32,
+    pub slots: *mut Ref,
 }
 
 impl Machine {
-    /// Executes the CallImport whose words are `words` (and what follows them).
-    pub(super) fn call_import(&mut self, instance: NonNull<BytecodeInstance>, words: &[Inst]) -> Result<Called> {
-        // SAFETY: the instance of the innermost frame, kept alive by the root.
-        let caller = unsafe { instance.as_ref() };
-        let (head, import) = (words[0], words[1].low() as usize);
+    /// Executes the CallImport at `call`.
+    ///
+    /// # Safety
+    /// The pointers belong to the innermost frame, whose instance `instance` is.
+    #[inline(never)]
+    pub(super) unsafe fn call_import(
+        &mut self,
+        instance: NonNull<BytecodeInstance>,
+        call: ImportCall,
+    ) -> Result<Called> {
+        let ImportCall { words, cells, slots } = call;
+        // SAFETY: the root keeps the instance of a frame alive. The words of a call are as many as its head says, and
+        // the registers in them are inside the frame, as the verifier proved.
+        let (caller, head, callee, arguments, results, spans, moved) = unsafe {
+            let (head, callee) = (*words, *words.add(1));
+            let (a, b, c) = (usize::from(head.a), usize::from(head.b), usize::from(head.c));
+            let arguments = words.add(2);
+            let part = |offset: usize, length: usize| std::slice::from_raw_parts(arguments.add(offset), length);
+            let moved = part(a + b + c, callee.high() as usize);
+            (instance.as_ref(), head, callee, part(0, a), part(a, b), part(a + b, c), moved)
+        };
+        let import = callee.low() as usize;
         let Some(target) = &caller.imports[import] else { return Err(unresolved(caller, import)) };
-        let (arguments, rest) = words[2..].split_at(head.a.into());
-        let (results, spans) = rest.split_at(head.b.into());
-        if !self.suspended {
-            let mut args = std::mem::take(&mut self.args);
-            args.clear();
-            args.extend(arguments.iter().map(|word| self.read(kind_of(word.op), word.a)));
-            self.args = args;
-            self.spans.clear();
-            self.spans.extend(spans[..head.c.into()].iter().map(|word| word.op));
-        }
-        match &*target.instance {
-            Instance::Native(native) => {
-                let called = self
-                    .call_native(native, target.ordinal)
-                    .map_err(|status| imported(status, &target.instance, target.ordinal))?;
-                if matches!(called, Called::Returned) {
-                    let values = std::mem::take(&mut self.results);
-                    self.write_results(results, values);
-                }
-                Ok(called)
-            }
-            Instance::Bytecode(callee) => {
-                self.push(NonNull::from(callee), target.ordinal)?;
-                let args = std::mem::take(&mut self.args);
-                self.write_args(args);
-                Ok(Called::Entered)
-            }
-        }
-    }
-
-    fn call_native(&mut self, native: &NativeInstance, ordinal: usize) -> Result<Called> {
-        let Machine { args, spans, results, resume, .. } = self;
-        results.clear();
-        let flow = native.module.call(&*native.state, ordinal, &mut CallFrame::new(args, spans, results, resume));
-        match flow {
-            Ok(Flow::Suspend(wait)) => {
-                self.suspended = true;
-                return Ok(Called::Exit(Exit::Suspended(wait)));
-            }
+        let native = match &*target.instance {
+            Instance::Native(native) => native,
+            Instance::Bytecode(callee) => return self.enter(callee, target.ordinal, arguments),
+        };
+        self.results.clear();
+        // SAFETY: the registers belong to the innermost frame; the call has no way to reach it but through the frame
+        // made here, and only the registers in `arguments` are asked for.
+        let registers = unsafe { Registers::new(cells, slots) };
+        let mut frame = CallFrame::on_registers(arguments, spans, registers, &mut self.results, &mut self.resume);
+        match native.module.call(&*native.state, target.ordinal, &mut frame) {
             Ok(Flow::Done) => {}
-            Err(status) => {
-                self.leave_native();
-                return Err(status);
+            // The registers stay as they are until the call is made again.
+            Ok(Flow::Suspend(wait)) => return Ok(Called::Exit(Exit::Suspended(wait))),
+            Err(status) => return Err(imported(status, &target.instance, target.ordinal)),
+        }
+        if self.resume.is_some() {
+            self.resume = None;
+        }
+        for word in moved {
+            // SAFETY: as above; nothing borrows the registers any more.
+            unsafe { *slots.add(usize::from(word.a)) = None };
+        }
+        if head.b == 0 && self.results.is_empty() {
+            return Ok(Called::Returned);
+        }
+        // SAFETY: as above.
+        match unsafe { self.take_pushed(results, &native.cconvs[target.ordinal].results, cells, slots) } {
+            Ok(()) => Ok(Called::Returned),
+            Err(status) => Err(imported(status, &target.instance, target.ordinal)),
+        }
+    }
+
+    /// Writes what a native function pushed into the registers that `words` name.
+    ///
+    /// One that breaks its own calling convention, which says `kinds`, is reported, not believed.
+    ///
+    /// # Safety
+    /// `cells` and `slots` are the registers of the frame that `words` was verified for.
+    #[inline]
+    unsafe fn take_pushed(&mut self, words: &[Inst], kinds: &[Kind], cells: *mut u32, slots: *mut Ref) -> Result<()> {
+        if words.len() != self.results.len() {
+            // An importer that does not say what it expects gets nothing.
+            return check_results(kinds, &self.results);
+        }
+        for (word, value) in words.iter().zip(&mut self.results) {
+            // SAFETY: registers of verified code are inside the frame; 64-bit ones have both cells there.
+            unsafe {
+                let at = cells.add(word.a.into());
+                match (word.op, value) {
+                    (kind::I32, Value::I32(v)) => *at = *v as u32,
+                    (kind::F32, Value::F32(v)) => *at = v.to_bits(),
+                    (kind::I64, Value::I64(v)) => at.cast::<u64>().write_unaligned(*v as u64),
+                    (kind::F64, Value::F64(v)) => at.cast::<u64>().write_unaligned(v.to_bits()),
+                    (kind::REF, Value::Ref(object)) => *slots.add(reg::ref_ordinal(word.a)) = object.take(),
+                    // The convention of the importer is that of the function, so this says what is wrong.
+                    _ => return check_results(kinds, &self.results),
+                }
             }
         }
-        self.leave_native();
-        check_results(&native.cconvs[ordinal].results, &self.results)?;
-        Ok(Called::Returned)
+        Ok(())
     }
 
-    fn leave_native(&mut self) {
-        self.suspended = false;
-        self.resume = None;
-        self.args.clear();
-    }
-
-    fn write_results(&mut self, words: &[Inst], mut values: Vec<crate::value::Value>) {
-        for (word, value) in words.iter().zip(values.drain(..)) {
-            self.write(word.a, value);
-        }
+    /// Calls function `ordinal` of another bytecode module.
+    fn enter(&mut self, callee: &BytecodeInstance, ordinal: usize, arguments: &[Inst]) -> Result<Called> {
+        let mut args = std::mem::take(&mut self.args);
+        args.clear();
+        args.extend(arguments.iter().map(|word| self.read(word.op, word.a)));
+        self.push(NonNull::from(callee), ordinal)?;
+        self.write_args(args.drain(..));
         // The allocation serves the next call.
-        self.results = values;
+        self.args = args;
+        Ok(Called::Entered)
     }
 }
 

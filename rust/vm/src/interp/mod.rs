@@ -1,7 +1,7 @@
 //! Executes translated functions.
 //!
-//! [`Machine`] is the stack of one invocation. `run.rs` holds the loop and is the only file with unchecked accesses; what
-//! it relies on is proved by the verifier and kept by the frames here.
+//! [`Machine`] is the stack of one invocation. `run.rs` holds the loop; it and `calls.rs` access registers unchecked: what
+//! they rely on is proved by the verifier and kept by the frames here.
 
 mod calls;
 mod math;
@@ -14,8 +14,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-use crate::bytecode::Code;
-use crate::cconv::Kind;
+use crate::bytecode::{Code, kind};
 use crate::context::{BytecodeInstance, Instance};
 use crate::isa::reg;
 use crate::module::{Module, Wait};
@@ -33,8 +32,8 @@ const FRAME_OVERHEAD: usize = 64;
 
 /// Why the loop stopped.
 pub(crate) enum Exit {
-    /// The outermost function returned.
-    Done,
+    /// The outermost function returned this.
+    Done(Vec<Value>),
     /// `vm.yield`.
     Yielded,
     /// An import waits.
@@ -72,13 +71,12 @@ pub(crate) struct Machine {
     frames: Vec<Frame>,
     cells: Vec<u32>,
     refs: Vec<Ref>,
-    /// Arguments of the native call in progress; kept while it is suspended.
+    /// Arguments on their way to another bytecode module.
     args: Vec<Value>,
+    /// What the native call in progress has pushed.
     results: Vec<Value>,
-    spans: Vec<u16>,
+    /// What a suspended native call keeps until it is made again.
     resume: Option<Box<dyn Any + Send>>,
-    /// The native call at the current instruction has been made and waits.
-    suspended: bool,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
     root: Option<Arc<Instance>>,
 }
@@ -157,13 +155,7 @@ impl Machine {
         }
         self.args.clear();
         self.results.clear();
-        self.spans.clear();
         self.resume = None;
-        self.suspended = false;
-    }
-
-    pub fn take_results(&mut self) -> Vec<Value> {
-        std::mem::take(&mut self.results)
     }
 
     /// Pushes a frame with zero and null registers.
@@ -232,41 +224,24 @@ impl Machine {
     }
 
     /// Reads a register of the innermost frame; moves references when the register says so.
-    fn read(&mut self, kind: Kind, register: u16) -> Value {
+    fn read(&mut self, code: u16, register: u16) -> Value {
         let Some(frame) = self.frames.last() else { return Value::NULL };
         let at = frame.cells_base as usize + usize::from(register);
-        match kind {
-            Kind::I32 => Value::I32(self.cells[at] as i32),
-            Kind::F32 => Value::F32(f32::from_bits(self.cells[at])),
-            Kind::I64 => Value::I64(self.wide(at) as i64),
-            Kind::F64 => Value::F64(f64::from_bits(self.wide(at))),
-            Kind::Ref => {
+        match code {
+            kind::I32 => Value::I32(self.cells[at] as i32),
+            kind::F32 => Value::F32(f32::from_bits(self.cells[at])),
+            kind::I64 => Value::I64(self.wide(at) as i64),
+            kind::F64 => Value::F64(f64::from_bits(self.wide(at))),
+            kind::REF => {
                 let slot = &mut self.refs[frame.refs_base as usize + reg::ref_ordinal(register)];
                 Value::Ref(if reg::is_move(register) { slot.take() } else { slot.clone() })
             }
+            _ => Value::NULL,
         }
     }
 
     fn wide(&self, at: usize) -> u64 {
         u64::from(self.cells[at]) | u64::from(self.cells[at + 1]) << 32
-    }
-
-    /// Writes a register of the innermost frame.
-    fn write(&mut self, register: u16, value: Value) {
-        let Some(frame) = self.frames.last() else { return };
-        let at = frame.cells_base as usize + usize::from(register);
-        match value {
-            Value::I32(v) => self.cells[at] = v as u32,
-            Value::F32(v) => self.cells[at] = v.to_bits(),
-            Value::I64(v) => self.write_wide(at, v as u64),
-            Value::F64(v) => self.write_wide(at, v.to_bits()),
-            Value::Ref(object) => self.refs[frame.refs_base as usize + reg::ref_ordinal(register)] = object,
-        }
-    }
-
-    fn write_wide(&mut self, at: usize, bits: u64) {
-        self.cells[at] = bits as u32;
-        self.cells[at + 1] = (bits >> 32) as u32;
     }
 
     /// Adds the active functions to an error and releases everything.

@@ -1,14 +1,20 @@
-//! The loop. The only file of the VM that reads and writes registers without checking.
+//! The loop. With `calls.rs` the only code of the VM that writes registers without checking.
 
 use std::ptr::NonNull;
 
-use super::calls::Called;
+use super::calls::{Called, ImportCall};
 use super::{Exit, Machine, math, ops};
 use crate::bytecode::{Inst, X, kind};
 use crate::context::BytecodeInstance;
 use crate::isa::reg;
 use crate::refs::{self, Ref};
 use crate::status::{Result, Status};
+
+/// Words of a Call or CallImport that begins with these two.
+#[inline(always)]
+fn call_length(head: Inst, callee: Inst) -> usize {
+    2 + usize::from(head.a) + usize::from(head.b) + usize::from(head.c) + callee.high() as usize
+}
 
 impl Machine {
     /// Executes until the outermost function returns, something waits, or an error ends it all.
@@ -42,7 +48,7 @@ impl Machine {
         // Renews the pointers from the innermost frame.
         macro_rules! load {
             () => {{
-                let Some(frame) = self.frames.last() else { return Ok(Exit::Done) };
+                let Some(frame) = self.frames.last() else { return Ok(Exit::Done(Vec::new())) };
                 instance = frame.instance;
                 code = frame.code().insts.as_ptr();
                 // The bases of a frame lie inside its storage, `ip` inside its code.
@@ -693,13 +699,9 @@ impl Machine {
                         let depth = self.frames.len();
                         if depth == 1 {
                             let words = std::slice::from_raw_parts(ip.add(1), count);
-                            self.results.clear();
-                            for word in words {
-                                let value = self.read(super::calls::kind_of(word.op), word.a);
-                                self.results.push(value);
-                            }
+                            let results = words.iter().map(|word| self.read(word.op, word.a)).collect();
                             self.pop();
-                            return Ok(Exit::Done);
+                            return Ok(Exit::Done(results));
                         }
                         let caller = &self.frames[depth - 2];
                         let call = caller.code().insts.as_ptr().add(caller.ip as usize);
@@ -725,19 +727,15 @@ impl Machine {
                         }
                         self.pop();
                         if let Some(frame) = self.frames.last_mut() {
-                            frame.ip += 2 + u32::from(head.a) + u32::from(head.b) + u32::from(head.c);
+                            frame.ip += call_length(head, *call.add(1)) as u32;
                         }
                         load!();
                     }
                     X::CallImport => {
                         save!(0);
-                        let length = 2 + usize::from(inst.a) + usize::from(inst.b) + usize::from(inst.c);
-                        let words = std::slice::from_raw_parts(ip, length);
-                        match ok!(self.call_import(instance, words)) {
-                            Called::Returned => {
-                                save!(length);
-                                load!();
-                            }
+                        match ok!(self.call_import(instance, ImportCall { words: ip, cells, slots })) {
+                            // Neither frames nor their storage have changed.
+                            Called::Returned => next!(call_length(*inst, *ip.add(1))),
                             Called::Entered => load!(),
                             Called::Exit(exit) => return Ok(exit),
                         }
