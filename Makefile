@@ -24,7 +24,7 @@ main: install ## Build, install and run the main job: train, compile and run the
 
 test: install lint test-rust test-python ## Run every check: lints, types, Rust tests, Python tests
 
-test-rust: ## Rust: format, clippy, unit tests, doctests, documentation
+test-rust: install ## Rust: format, clippy, unit tests, doctests, documentation
 	cargo fmt --all --check
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo test --workspace --exclude tiree-python --quiet
