@@ -50,11 +50,12 @@ def run_op(
     lanes: int = 8,
     properties: str = "",
     cpu: str = "host",
+    optimise: bool | None = None,
 ) -> np.ndarray:
     """`op` applied elementwise; array lengths are a multiple of `lanes`."""
     out = np.zeros(len(arrays[0]), dtype)
     text = op_kernel(op, operands, result, len(out), lanes, properties)
-    compile_kernel(text, cpu=cpu).run(*arrays, out)
+    compile_kernel(text, cpu=cpu, optimise=optimise).run(*arrays, out)
     return out
 
 

@@ -6,7 +6,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.codegen.llvm.ops import run_op
+from tests.codegen.harness import compile_kernel, target
+from tests.codegen.llvm.ops import FAST_NONE, op_kernel, run_op
 
 CPUS = ["host", "generic"]
 SMALL = {"f16": np.float16, "bf16": ml_dtypes.bfloat16}
@@ -77,12 +78,63 @@ def test_f32_rounds_once_to_nearest_even(type: str, cpu: str) -> None:
     assert_same(run_op("arith.truncf", [values], ["f32"], type, SMALL[type], 16, cpu=cpu), expected)
 
 
-@pytest.mark.parametrize("cpu", CPUS)
+LEVELS = ["host", "x86-64-v3", "generic"]
+
+
+def skip_unless_runnable(cpu: str) -> None:
+    if cpu == "x86-64-v3" and not target("host").has_avx2:
+        pytest.skip("this machine has no AVX2")
+
+
+@pytest.mark.parametrize("optimise", [False, True])
+@pytest.mark.parametrize("lanes", [0, 16])
+@pytest.mark.parametrize("cpu", LEVELS)
 @pytest.mark.parametrize("type", SMALL)
-def test_f64_rounds_once_to_nearest_even(type: str, cpu: str) -> None:
+def test_f64_rounds_once_to_nearest_even(type: str, cpu: str, lanes: int, optimise: bool) -> None:
+    """Midpoints and their neighbours, which a rounding by way of f32 gets wrong."""
+    skip_unless_runnable(cpu)
     values = near_ties(SMALL[type], np.float64)
     expected = round_to_small(values, SMALL[type])
-    assert_same(run_op("arith.truncf", [values], ["f64"], type, SMALL[type], 16, cpu=cpu), expected)
+    actual = run_op("arith.truncf", [values], ["f64"], type, SMALL[type], lanes, cpu=cpu, optimise=optimise)
+    assert_same(actual, expected)
+
+
+@pytest.mark.parametrize("optimise", [False, True])
+@pytest.mark.parametrize("lanes", [0, 8])
+@pytest.mark.parametrize("cpu", LEVELS)
+def test_no_cast_needs_a_library(cpu: str, lanes: int, optimise: bool) -> None:
+    """All casts in one kernel: the linker refuses an undefined symbol."""
+    floats, integers = ["f16", "bf16", "f32", "f64"], ["i8", "i16", "i32", "i64"]
+    width = {"f16": 16, "bf16": 16, "f32": 32, "f64": 64}
+    casts = [("arith.truncf", a, b) for a in floats for b in floats if width[a] > width[b]]
+    casts += [("arith.extf", a, b) for a in floats for b in floats if width[a] < width[b]]
+    casts += [(op, a, b) for op in ("arith.sitofp", "arith.uitofp") for a in integers for b in floats]
+    casts += [(op, a, b) for op in ("arith.fptosi", "arith.fptoui") for a in floats for b in integers]
+    kernels = [op_kernel(op, [a], b, 16, lanes).replace("@kernel", f"@kernel{i}") for i, (op, a, b) in enumerate(casts)]
+    compile_kernel("\n".join(kernels), cpu=cpu, optimise=optimise)
+
+
+@pytest.mark.parametrize("cpu", LEVELS)
+@pytest.mark.parametrize("op", ["math.exp", "math.tanh", "math.erf", "math.log", "math.sqrt", "arith.negf"])
+@pytest.mark.parametrize("type", SMALL)
+def test_nans_survive_a_function_and_its_rounding(type: str, op: str, cpu: str) -> None:
+    """Every NaN, signalling ones too, widened, put through a function in f32 and rounded back."""
+    skip_unless_runnable(cpu)
+    with np.errstate(invalid="ignore"):
+        values = all_bits(SMALL[type])
+        values = np.resize(values[np.isnan(values.astype(np.float32))], 2048)
+    for lanes in (0, 16):
+        text = op_kernel(op, [type], type, len(values), lanes, FAST_NONE)
+        wide, small = (f"vector<{lanes}x{t}>" if lanes else t for t in ("f32", type))
+        lines = [
+            f'%w = "arith.extf"(%x0) : ({small}) -> {wide}',
+            f'%z = "{op}"(%w) {FAST_NONE}: ({wide}) -> {wide}',
+            f'%y = "arith.truncf"(%z) : ({wide}) -> {small}',
+        ]
+        text = "\n".join("\n".join(lines) if line.strip().startswith("%y =") else line for line in text.split("\n"))
+        out = np.zeros(len(values), SMALL[type])
+        compile_kernel(text, cpu=cpu).run(values, out)
+        assert np.isnan(out.astype(np.float32)).all()
 
 
 @pytest.mark.parametrize("cpu", CPUS)

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tests.codegen.harness import bindings, compile_kernel
+from tests.codegen.harness import bindings, compile_kernel, target
 from tests.codegen.llvm.ops import run_op
 
 CPUS = ["host", "generic"]
@@ -228,3 +228,28 @@ def test_vector_fma_accumulates() -> None:
     for cpu in CPUS:
         actual = run_op("vector.fma", [a, b, c], ["f32"] * 3, "f32", np.float32, 16, cpu=cpu)
         np.testing.assert_allclose(actual, a * b + c, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("cpu", ["host", "x86-64-v4", "generic"])
+@pytest.mark.parametrize("lanes", [4, 16])
+@pytest.mark.parametrize(("wide", "narrow"), [("i64", "i8"), ("i32", "i16"), ("i64", "i32")])
+def test_truncating_store_under_a_constant_mask(wide: str, narrow: str, lanes: int, cpu: str) -> None:
+    """LLVM 22 writes the wide element's bytes when one lane is set."""
+    if cpu == "x86-64-v4" and not target("host").has_avx512:
+        pytest.skip("this machine has no AVX-512")
+    values = np.arange(1, lanes + 1).astype(f"i{int(wide[1:]) // 8}")
+    for chosen in ([], [0], [2], [1, 2], range(lanes)):
+        mask = np.isin(np.arange(lanes), list(chosen))
+        out = np.full(lanes + 8, 77, f"i{int(narrow[1:]) // 8}")
+        flags = ", ".join("true" if flag else "false" for flag in mask)
+        body = f"""
+          %m = arith.constant dense<[{flags}]> : vector<{lanes}xi1>
+          %x = vector.load %b0[%c0] : memref<{lanes}x{wide}>, vector<{lanes}x{wide}>
+          %y = arith.trunci %x : vector<{lanes}x{wide}> to vector<{lanes}x{narrow}>
+          vector.maskedstore %b1[%c0], %m, %y
+            : memref<{lanes + 8}x{narrow}>, vector<{lanes}xi1>, vector<{lanes}x{narrow}>
+        """
+        run(body, values, out, types=[f"{lanes}x{wide}", f"{lanes + 8}x{narrow}"], cpu=cpu)
+        expected = np.full_like(out, 77)
+        expected[:lanes][mask] = values[mask]
+        np.testing.assert_array_equal(out, expected)

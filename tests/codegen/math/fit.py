@@ -161,14 +161,41 @@ def _erfcx(mp: Any, t: Any) -> Any:
 
 
 def _erf_exponent(mp: Any, x: Any) -> Any:
-    """-log(erfc(x)), for erf = 1 - exp(-p(x))."""
-    return -mp.log(mp.erfc(x))
+    """-log(erfc(x)) / x, for erf = -(exp(-x p(x)) - 1)."""
+    if x < mp.mpf("1e-6"):
+        return 2 / mp.sqrt(mp.pi) + 2 * x / mp.pi
+    return -mp.log(mp.erfc(x)) / x
+
+
+def _erf_exponent_weight(mp: Any, x: Any) -> Any:
+    """What an error of `_erf_exponent` does to erf(x), relative to it."""
+    return x * mp.erfc(x) / mp.erf(x) if x > mp.mpf("1e-6") else mp.mpf(1)
+
+
+def _relative(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda mp, x: 1 / function(mp, x)
+
+
+def _exp(mp: Any, r: Any) -> Any:
+    return mp.exp(r)
 
 
 TABLE = [
     Fit("EXP_F32", _EXP, "-0.3467", "0.3467", 5, lambda mp, r: r**2 / mp.exp(r), 32, "(exp(r) - 1 - r) / r^2"),
     Fit("EXP_F64", _EXP, "-0.3467", "0.3467", 10, lambda mp, r: r**2 / mp.exp(r), 64, "(exp(r) - 1 - r) / r^2"),
     Fit("EXP_SINGLE", _EXP, "-0.3467", "0.3467", 6, lambda mp, r: r**2 / mp.exp(r), 64, "the same for f32 results"),
+    Fit("EXP_SHORT", _exp, "-0.3467", "0.3467", 5, _relative(_exp), 32, "exp(r) for f16 and bf16"),
+    Fit("EXPM1_SHORT", _EXP, "-0.3467", "0.3467", 3, lambda mp, r: r**2 / mp.exp(r), 32, "EXP_F32 for f16 and bf16"),
+    Fit(
+        "LOG_SHORT",
+        _LOG,
+        "mp.sqrt(0.5) - 1",
+        "mp.sqrt(2) - 1",
+        5,
+        lambda mp, f: abs(f**3 / (mp.log1p(f) if abs(f) > 1e-9 else mp.mpf("1e-9"))),
+        32,
+        "LOG_F32 for f16 and bf16",
+    ),
     Fit(
         "LOG_F32",
         _LOG,
@@ -186,16 +213,24 @@ TABLE = [
     Fit("COS_F32", _COS, "0", "0.6169", 3, _squared, 32, "(cos(x) - 1 + x^2/2) / x^4 at z = x^2"),
     Fit("SIN_F64", _SIN, "0", "0.6169", 6, _linear, 64, "(sin(x) / x - 1) / x^2 at z = x^2"),
     Fit("COS_F64", _COS, "0", "0.6169", 6, _squared, 64, "(cos(x) - 1 + x^2/2) / x^4 at z = x^2"),
-    Fit("TANH_F32", _odd(lambda mp, x: mp.tanh(x)), "0", "0.391", 5, _linear, 32, "(tanh(x) / x - 1) / x^2"),
     Fit("TANH_F64", _odd(lambda mp, x: mp.tanh(x)), "0", "0.391", 12, _linear, 64, "(tanh(x) / x - 1) / x^2"),
     Fit("SINH_F64", _odd(lambda mp, x: mp.sinh(x)), "0", "1", 7, _linear, 64, "(sinh(x) / x - 1) / x^2"),
     Fit("ATAN_F64", _odd(lambda mp, x: mp.atan(x)), "0", "0.1717", 11, _linear, 64, "(atan(x) / x - 1) / x^2"),
     Fit("ATAN_SINGLE", _odd(lambda mp, x: mp.atan(x)), "0", "0.1717", 6, _linear, 64, "the same for f32 results"),
     Fit("ASIN_F64", _odd(lambda mp, x: mp.asin(x)), "0", "0.25", 13, _linear, 64, "(asin(x) / x - 1) / x^2"),
     Fit("ASIN_SINGLE", _odd(lambda mp, x: mp.asin(x)), "0", "0.25", 7, _linear, 64, "the same for f32 results"),
-    Fit("ERF_F32", _erf_over_x, "0", "0.8465", 7, _one, 32, "erf(x) / x - 1 at z = x^2, x < 0.92"),
+    Fit(
+        "ERF_F32",
+        lambda mp, x: _erf_exponent(mp, x) - 1,
+        "0",
+        "3.95",
+        9,
+        _erf_exponent_weight,
+        32,
+        "-log(erfc(x)) / x - 1",
+    ),
+    Fit("ERF_SHORT", _erf_exponent, "0", "3.2", 5, _erf_exponent_weight, 32, "-log(erfc(x)) / x for f16 and bf16"),
     Fit("ERF_F64", _erf_over_x, "0", "1", 13, _one, 64, "erf(x) / x - 1 at z = x^2, x < 1"),
-    Fit("ERF_TAIL_F32", _erf_exponent, "0.9", "4", 9, lambda mp, x: mp.erfc(x), 32, "-log(erfc(x)), 0.9 < x < 4"),
     Fit("ERFC_F64", _erfcx, "-1", "0.75001", 26, _one, 64, "(1 + 2x) exp(x^2) erfc(x) at t = (x - 4) / (x + 4)"),
     Fit("ERFC_SINGLE", _erfcx, "-1", "0.75001", 13, _one, 64, "the same for f32 results"),
 ]

@@ -222,7 +222,7 @@ def _float_binary(opcode: str) -> Handler:
         work = convert.compute_type(type)
         a, b = (convert.widen(e, type, e.values[o]) for o in op.operands)
         result = e.pure(f"{opcode}{flags} {work.text} {a}, {b}")
-        e.values[op.results[0]] = convert.narrow(e, type, result)
+        e.values[op.results[0]] = convert.narrow(e, type, result, arithmetic=True)
 
     return handler
 
@@ -253,7 +253,7 @@ def _float_minmax(name: str) -> Handler:
         type = lower_type(op.results[0].type)
         work = convert.compute_type(type)
         a, b = (convert.widen(e, type, e.values[o]) for o in op.operands)
-        e.values[op.results[0]] = convert.narrow(e, type, float_minmax(e, name, work, a, b))
+        e.values[op.results[0]] = convert.narrow_exact(e, type, float_minmax(e, name, work, a, b))
 
     return handler
 

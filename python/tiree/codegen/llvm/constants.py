@@ -70,6 +70,15 @@ def vector_text(type: LType, elements: list[str]) -> str:
     return "<" + ", ".join(f"{elem} {element}" for element in elements) + ">"
 
 
+def set_lanes(type: LType, mask: str) -> list[int] | None:
+    """The lanes that a mask constant for vectors of `type` sets; None where the mask is not a constant."""
+    if mask[0] == "%":
+        return None
+    if not mask.startswith("<"):
+        return list(range(type.lanes)) if "true" in mask else []
+    return [lane for lane, flag in enumerate(mask.split(",")) if "true" in flag]
+
+
 def buffer_text(type: LType, buffer: memoryview, splat: bool) -> str:
     """A scalar, splat or vector constant from little-endian element bytes (`i1` one byte an element)."""
     size = type.bytes

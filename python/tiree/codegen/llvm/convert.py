@@ -7,7 +7,7 @@ intermediate type, so that the second rounding sees what the first one dropped.
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tiree.codegen.llvm.emitter import Emitter, Handler
 from tiree.codegen.llvm.types import LType, lower_type
@@ -27,10 +27,11 @@ def widen(e: Emitter, type: LType, value: str) -> str:
     return value
 
 
-def narrow(e: Emitter, type: LType, value: str) -> str:
-    """A result in the compute type of `type`, rounded to `type`."""
+def narrow(e: Emitter, type: LType, value: str, arithmetic: bool = False) -> str:
+    """A result in the compute type of `type`, rounded to `type`. `arithmetic`: it comes from instructions on values
+    of `type`, so that a NaN among the results is the unit's own or one of theirs."""
     if type.kind == "b":
-        return _f32_to_bf16(e, type, value)
+        return _f32_to_bf16(e, type, value, arithmetic)
     if type.kind == "h":
         return _f32_to_f16(e, type, value)
     return value
@@ -43,7 +44,16 @@ def _bf16_to_f32(e: Emitter, type: LType, value: str) -> str:
     return e.pure(f"bitcast {i32.text} {high} to {type.with_elem('f', 32).text}")
 
 
-def _f32_to_bf16(e: Emitter, type: LType, value: str) -> str:
+def narrow_exact(e: Emitter, type: LType, value: str) -> str:
+    """As `narrow`, of a value that `type` holds exactly (a widened value that was chosen, not computed)."""
+    if type.kind != "b":
+        return narrow(e, type, value)
+    i32 = type.with_elem("i", 32)
+    bits = e.pure(f"bitcast {type.with_elem('f', 32).text} {value} to {i32.text}")
+    return e.pure(f"trunc {i32.text} {e.pure(f'lshr {i32.text} {bits}, {e.number(i32, 16)}')} to {type.text}")
+
+
+def _f32_to_bf16(e: Emitter, type: LType, value: str, arithmetic: bool = False) -> str:
     # The conversion instruction of AVX512_BF16 flushes subnormals, so it is not used.
     i32, f32, mask = type.with_elem("i", 32), type.with_elem("f", 32), type.with_elem("i", 1)
     bits = e.pure(f"bitcast {f32.text} {value} to {i32.text}")
@@ -52,6 +62,9 @@ def _f32_to_bf16(e: Emitter, type: LType, value: str) -> str:
     bias = e.pure(f"add {i32.text} {odd}, {e.number(i32, 0x7FFF)}")
     rounded = e.pure(f"add {i32.text} {bits}, {bias}")
     rounded = e.pure(f"lshr {i32.text} {rounded}, {e.number(i32, 16)}")
+    if arithmetic:
+        # A NaN whose low half is clear survives the addition: nothing carries into its upper half.
+        return e.pure(f"trunc {i32.text} {rounded} to {type.text}")
     quiet = e.pure(f"or {i32.text} {high}, {e.number(i32, 0x40)}")
     nan = e.pure(f"fcmp uno {f32.text} {value}, {value}")
     chosen = e.pure(f"select {mask.text} {nan}, {i32.text} {quiet}, {i32.text} {rounded}")
@@ -225,6 +238,35 @@ def _handler(convert) -> Handler:
     return handler
 
 
+_KEEPS_NANS = frozenset(
+    {"arith.addf", "arith.subf", "arith.mulf", "arith.divf", "arith.negf"}
+    | {"math.exp", "math.tanh", "math.erf", "math.log", "math.sqrt"}
+)
+"""f32 ops whose NaN results are the unit's own, whose low half is clear, or those of an operand, made quiet at most."""
+
+
+def _clean_nans(e: Emitter, value: SSAValue, depth: int = 6) -> bool:
+    """Whether a NaN in this f32 has its low half clear, for all that is known of its last few operations."""
+    op = value.owner
+    if not isinstance(op, Operation) or depth == 0:
+        return False
+    if op.name == "arith.extf":
+        return lower_type(op.operands[0].type).kind == "b"
+    if op.name == "arith.constant":
+        text = e.values[value]
+        return "0x7FF" not in text and "0xFFF" not in text
+    return op.name in _KEEPS_NANS and all(_clean_nans(e, operand, depth - 1) for operand in op.operands)
+
+
+def truncf(e: Emitter, op: Operation) -> None:
+    source, target = lower_type(op.operands[0].type), lower_type(op.results[0].type)
+    value = e.values[op.operands[0]]
+    if target.kind == "b" and source.bits == 32 and _clean_nans(e, op.operands[0]):
+        e.values[op.results[0]] = narrow(e, target, value, arithmetic=True)
+    else:
+        e.values[op.results[0]] = convert_float(e, source, target, value)
+
+
 def bitcast(e: Emitter, source: LType, target: LType, value: str) -> str:
     """The same bits as another type of the same total width."""
     return value if source.text == target.text else e.pure(f"bitcast {source.text} {value} to {target.text}")
@@ -232,7 +274,7 @@ def bitcast(e: Emitter, source: LType, target: LType, value: str) -> str:
 
 HANDLERS: dict[str, Handler] = {
     "arith.extf": _handler(convert_float),
-    "arith.truncf": _handler(convert_float),
+    "arith.truncf": truncf,
     "arith.extsi": _handler(lambda e, s, t, v: resize_int(e, s, t, v, True)),
     "arith.extui": _handler(lambda e, s, t, v: resize_int(e, s, t, v, False)),
     "arith.trunci": _handler(lambda e, s, t, v: resize_int(e, s, t, v, False)),

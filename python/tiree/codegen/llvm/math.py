@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tiree.codegen.llvm import convert
 from tiree.codegen.llvm.emitter import Emitter, Handler
@@ -117,14 +117,27 @@ def elementary(name: str) -> Handler:
         from tiree.codegen.math.functions import evaluate
 
         type = lower_type(op.results[0].type)
-        e.values[op.results[0]] = _evaluate(e, evaluate, name, type, [e.values[o] for o in op.operands])
+        operands = [e.values[o] for o in op.operands]
+        if type.bits == 32 and _rounded_at_once(op.results[0]):
+            e.values[op.results[0]] = evaluate(e, name, type, *operands, short=True)
+        else:
+            e.values[op.results[0]] = _evaluate(e, evaluate, name, type, operands)
 
     return handler
 
 
+def _rounded_at_once(value: SSAValue) -> bool:
+    """Whether all users of an f32 round it to f16 or bf16."""
+    users = [use.operation for use in value.uses]
+    return bool(users) and all(
+        user.name == "arith.truncf" and lower_type(user.results[0].type).is_small_float for user in users
+    )
+
+
 def _evaluate(e: Emitter, evaluate, name: str, type: LType, operands: list[str]) -> str:
     work = convert.compute_type(type)
-    result = evaluate(e, name, work, *(convert.widen(e, type, operand) for operand in operands))
+    wide = (convert.widen(e, type, operand) for operand in operands)
+    result = evaluate(e, name, work, *wide, short=type.is_small_float)
     return convert.narrow(e, type, result)
 
 

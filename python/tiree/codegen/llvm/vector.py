@@ -110,7 +110,7 @@ def fma(e: Emitter, op: Operation) -> None:
         return
     work = convert.compute_type(type)
     a, b, c = (convert.widen(e, type, e.values[o]) for o in op.operands)
-    e.values[op.results[0]] = convert.narrow(e, type, fused_multiply_add(e, work, a, b, c))
+    e.values[op.results[0]] = convert.narrow(e, type, fused_multiply_add(e, work, a, b, c), arithmetic=True)
 
 
 # --- reductions ---------------------------------------------------------------------------------------------------
@@ -188,7 +188,7 @@ def reduction(e: Emitter, op: Operation) -> None:
     if len(op.operands) > 1:
         accumulator = convert.widen(e, type.scalar, e.values[op.operands[1]])
         result = combine(e, kind, work.scalar, accumulator, result)
-    e.values[op.results[0]] = convert.narrow(e, type.scalar, result)
+    e.values[op.results[0]] = convert.narrow(e, type.scalar, result, arithmetic=True)
 
 
 def _reduce_mask(e: Emitter, kind: str, type: LType, value: str) -> str:

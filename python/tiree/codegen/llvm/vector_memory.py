@@ -69,10 +69,23 @@ def masked_store(e: Emitter, op: Operation) -> None:
     type = lower_type(stored.type)
     memory = _memory_type(type)
     value = to_memory(e, type, e.values[stored])
+    lanes = constants.set_lanes(type, e.values[mask])
+    if lanes is not None and len(lanes) <= 1:
+        _store_lane(e, memory, value, pointer, lanes, memref.metadata)
+        return
     e.do(
         f"call void @llvm.masked.store.{memory.mangled}.p0({memory.text} {value}, ptr align {type.bytes} {pointer}, "
         f"<{type.lanes} x i1> {e.values[mask]}){memref.metadata}"
     )
+
+
+def _store_lane(e: Emitter, memory: LType, value: str, pointer: str, lanes: list[int], metadata: str) -> None:
+    """A store of one lane known here, or of none. LLVM 22 turns a masked one into a scalar store by itself, but where
+    the value was truncated it stores the wide scalar, over the bytes behind."""
+    for lane in lanes:
+        element = e.pure(f"extractelement {memory.text} {value}, i64 {lane}")
+        place = e.pure(f"getelementptr {memory.elem}, ptr {pointer}, i64 {lane}") if lane else pointer
+        e.do(f"store {memory.elem} {element}, ptr {place}, align {memory.bytes}{metadata}")
 
 
 def _lane_pointers(e: Emitter, memref: MemRef, op: Operation, indices: str, index_type: LType) -> str:

@@ -264,7 +264,57 @@ def power_of_two(n: Value) -> Value:
     return ((n + bias) << bits).as_float()
 
 
-def scale(x: Value, n: Value) -> Value:
-    """x * 2^n, rounded once, for results from subnormal to infinite: the factor is split in two normal ones."""
+def scale(x: Value, n: Value, as_float: Value) -> Value:
+    """x * 2^n, rounded once, for results from subnormal to infinite; n comes as an integer and as a float.
+
+    One instruction where there is one for whole registers, else the factor is split in two normal ones.
+    """
+    register = x.e.target.vector_bytes * 8 // x.type.bits
+    if x.e.target.has_avx512 and x.type.lanes * x.type.bits in (128, 256):
+        return _scale_registers(x, as_float, x.type.lanes)
+    if x.e.target.has_avx512 and x.type.lanes and x.type.lanes % register == 0:
+        return _scale_registers(x, as_float, register)
     half = n >> 1
     return x * power_of_two(half) * power_of_two(n - half)
+
+
+def _scale_registers(x: Value, n: Value, lanes: int) -> Value:
+    """x * 2^n by AVX-512's instruction, `lanes` at a time."""
+    part = x.type.vector(lanes)
+    name = f"llvm.x86.avx512.mask.scalef.p{'s' if part.bits == 32 else 'd'}.{lanes * part.bits}"
+    mask = f"i{max(8, lanes)}"
+    rounding = ", i32 4" if lanes * part.bits == 512 else ""
+    pieces = []
+    for start in range(0, x.type.lanes, lanes):
+        a, b = (_piece(value, start, lanes) for value in (x, n))
+        arguments = f"{part.text} {a}, {part.text} {b}, {part.text} zeroinitializer, {mask} -1{rounding}"
+        pieces.append(Value(x.e, part, x.e.pure(f"call {part.text} @{name}({arguments})")))
+    return _joined(pieces)
+
+
+def _piece(x: Value, start: int, lanes: int) -> str:
+    """Lanes of a vector as a shorter one."""
+    if lanes == x.type.lanes:
+        return x.text
+    numbers = ", ".join(f"i32 {start + i}" for i in range(lanes))
+    return x.e.pure(f"shufflevector {x.type.text} {x.text}, {x.type.text} poison, <{lanes} x i32> <{numbers}>")
+
+
+def _joined(pieces: list[Value]) -> Value:
+    """Vectors of equal length one after the other."""
+    joined = pieces[0]
+    for piece in pieces[1:]:
+        # A shuffle takes two vectors of one type, so the next piece is widened first.
+        have, more = joined.type.lanes, piece.type.lanes
+        numbers = ", ".join(f"i32 {min(i, more - 1)}" for i in range(have))
+        wide = piece.e.pure(
+            f"shufflevector {piece.type.text} {piece.text}, {piece.type.text} poison, <{have} x i32> <{numbers}>"
+        )
+        order = ", ".join(f"i32 {i}" for i in range(have + more))
+        type = joined.type.vector(have + more)
+        joined = joined.make(
+            f"shufflevector {joined.type.text} {joined.text}, {joined.type.text} {wide}, "
+            f"<{have + more} x i32> <{order}>",
+            type,
+        )
+    return joined

@@ -1,14 +1,15 @@
 """erf and erfc.
 
-Near zero erf is a polynomial in x^2. Beyond, f32 takes 1 - exp(-p(x)); f64 and erfc take
-exp(-x^2) g(t) / (1 + 2x) with t = (x - 4) / (x + 4), where g hardly varies and x^2 is exact in two parts.
+f32: erf is -(exp(u) - 1) with u = log(erfc(|x|)), a polynomial without constant term, so that one form serves the whole
+axis. f64: near zero erf is a polynomial in x^2; beyond, and for erfc, exp(-x^2) g(t) / (1 + 2x) with
+t = (x - 4) / (x + 4), where g hardly varies and x^2 is exact in two parts.
 """
 
 from __future__ import annotations
 
 from tiree.codegen.math import coefficients as c
 from tiree.codegen.math.builder import Value, fma, horner, two_product
-from tiree.codegen.math.exponential import exp
+from tiree.codegen.math.exponential import erf_of_logarithm, exp
 
 
 def _erfc_positive(x: Value, single: bool) -> Value:
@@ -23,12 +24,10 @@ def _erfc_positive(x: Value, single: bool) -> Value:
 
 def erf(x: Value, single: bool = False) -> Value:
     a = x.abs()
-    z = x * x
     if x.type.bits == 32:
-        small = fma(x, horner(z, c.ERF_F32), x)
-        bounded = a.gt(4.0).where(4.0, a)
-        big = 1.0 - exp(-horner(bounded, c.ERF_TAIL_F32))
-        return a.lt(0.92).where(small, big.copysign(x))
+        bounded = a.gt(3.95).where(3.95, a)
+        return erf_of_logarithm(-fma(bounded, horner(bounded, c.ERF_F32), bounded), x, c.EXP_F32)
+    z = x * x
     small = fma(x, horner(z, c.ERF_F64), x)
     big = 1.0 - _erfc_positive(a, single)
     return a.lt(1.0).where(small, big.copysign(x))

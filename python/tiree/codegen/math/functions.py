@@ -69,10 +69,20 @@ def functions() -> dict[str, Function]:
     }
 
 
-def evaluate(e: Emitter, name: str, type: LType, *operands: str) -> str:
-    """`name` of f32 or f64 operands."""
+@cache
+def short_functions() -> dict[str, Function]:
+    """As `functions`, for results that are rounded to f16 or bf16: those that gain from it."""
+    from tiree.codegen.math import short
+
+    return {"exp": short.exp, "tanh": short.tanh, "erf": short.erf, "log": short.log}
+
+
+def evaluate(e: Emitter, name: str, type: LType, *operands: str, short: bool = False) -> str:
+    """`name` of f32 or f64 operands; `short`: the f32 result will be rounded to f16 or bf16."""
     function = functions()[name]
     values = [Value(e, type, operand) for operand in operands]
+    if short and name in short_functions():
+        return short_functions()[name](*values).text
     if type.bits == 64:
         return function(*values).text
     if name in NATIVE:

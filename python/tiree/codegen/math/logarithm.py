@@ -28,7 +28,7 @@ def split(x: Value) -> tuple[Value, Value]:
     return reduced - 1.0, k.to(x.type)
 
 
-def _special(x: Value, result: Value) -> Value:
+def finish_log(x: Value, result: Value) -> Value:
     """The limits of a logarithm: -inf at 0, NaN below and at NaN, +inf at +inf."""
     result = x.lt(_INFINITY).where(result, x)
     result = x.eq(0.0).where(-_INFINITY, result)
@@ -54,7 +54,7 @@ def _log_of(f: Value, k: Value, correction: Value | None, single: bool) -> Value
 
 def log(x: Value, single: bool = False) -> Value:
     f, k = split(x)
-    return _special(x, _log_of(f, k, None, single))
+    return finish_log(x, _log_of(f, k, None, single))
 
 
 def log1p(x: Value, single: bool = False) -> Value:
@@ -67,7 +67,7 @@ def log1p(x: Value, single: bool = False) -> Value:
     plain = k.eq(0.0)
     f = plain.where(x, f)
     correction = plain.where(0.0, correction)
-    result = _special(u, _log_of(f, k, correction, single))
+    result = finish_log(u, _log_of(f, k, correction, single))
     result = u.lt(_INFINITY).where(result, u)
     tiny = 2.0 ** (-25 if x.type.bits == 32 else -54)
     return x.abs().lt(tiny).where(x, result)
@@ -87,7 +87,7 @@ def _log_scaled(x: Value, high: float, low: float, exponent_high: float, exponen
     base = k * exponent_high
     total = base + main
     low_part = fma(k, exponent_low, low_part) + ((base - total) + main)
-    return _special(x, total + low_part)
+    return finish_log(x, total + low_part)
 
 
 def log2(x: Value, single: bool = False) -> Value:

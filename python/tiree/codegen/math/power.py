@@ -53,7 +53,7 @@ def _exp2_pair(high: Value, low: Value, single: bool) -> Value:
     x, error = two_product(r, r.const(0.6931471805599453))
     polynomial = c.EXP_SINGLE if single else c.EXP_F64
     value = fma(x * x, horner(x, polynomial), error + r * 2.3190468138462996e-17) + x
-    return scale(value + 1.0, number)
+    return scale(value + 1.0, number, n)
 
 
 def _magnitude(x: Value, y: Value, single: bool) -> Value:
