@@ -1,4 +1,5 @@
-"""What iree-compile 3.13 makes (llvm-cpu, embedded ELF) runs in Tiree's runtime, on both devices, with right values.
+"""What iree-compile 3.13 makes (llvm-cpu, embedded ELF) runs in Tiree's runtime, on both devices, with right values,
+and both dump-module tools print the same of it.
 
 `PROGRAMS` is the table: each row a name, the text, how its functions are called, and flags of iree-compile.
 """
@@ -7,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -120,19 +122,21 @@ def call(module: bytes, function: str, inputs: Sequence[Any], device: str) -> li
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)
-def test_program(program: Program) -> None:
+def test_program(program: Program, tmp_path: Path) -> None:
     pytest.importorskip("jax", reason="texts and values come from JAX")
     module = (iree.compile_with_tool if program.flags else iree.compile_text)(program.text(), *program.flags)
+    iree.same_dump(module, tmp_path)
     for device in iree.DRIVERS:
         for function, inputs, want, rtol, atol in program.runs():
             check(call(module, function, inputs, device), want, rtol, atol)
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-def test_bundle(name: str) -> None:
+def test_bundle(name: str, tmp_path: Path) -> None:
     pytest.importorskip("jax", reason="texts and values come from JAX")
     bundle: Bundle = BUNDLES[name]
     module = iree.compile_text(bundle.text)
+    iree.same_dump(module, tmp_path)
     wrong = []
     for device in iree.DRIVERS:
         results = bundle.split(call(module, "main", bundle.inputs, device))

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tiree
 from programs import models as makers
 from programs import text_programs
 from proofs import iree_reference as iree
 from proofs.commands import ok, run
-
-import tiree
 
 pytestmark = iree.needs_iree
 

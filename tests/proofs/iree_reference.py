@@ -105,3 +105,17 @@ def _config(driver: str) -> Any:
     if driver not in _CONFIGS:
         _CONFIGS[driver] = rt.Config(driver)
     return _CONFIGS[driver]
+
+
+def same_dump(module: bytes, folder: Path) -> None:
+    """Fails unless tiree-dump-module and iree-dump-module print the same: metadata, disassembly and sizes."""
+    from tiree import _native
+
+    path = folder / "dumped.vmfb"
+    path.write_bytes(module)
+    for output in ("all", "disassembly"):
+        theirs = run_tool("iree-dump-module", f"--output={output}", path).splitlines()
+        ours = _native.dump_module(str(path), output, "", False, False).splitlines()
+        different = [(a[:200], b[:200]) for a, b in zip(ours, theirs, strict=False) if a != b]
+        assert not different, different[0]
+        assert len(ours) == len(theirs)

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import tiree
+import tiree.runtime as rt
 from hypothesis import given, settings
 from proofs import iree_reference as iree
 from proofs.random_stablehlo import Program, programs
-
-import tiree
-import tiree.runtime as rt
 
 CI_EXAMPLES = 40
 
