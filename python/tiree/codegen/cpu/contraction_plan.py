@@ -101,7 +101,7 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
         lead, chunk = _depth_block(c, sums, min(lanes, 2 * panel), min(lanes, 4 * panel), element)
         depth = chunk * c.size(sums[lead + 1 :])
         fits = max(panel, LANE_BLOCK_BYTES // (depth * element) // panel * panel)
-        while fits > 2 * panel and outer * -(-lanes // fits) < min(wanted, 16):
+        while fits > 2 * panel and outer * -(-lanes // fits) < min(wanted, 8):
             fits -= panel
         columns = min(round_up(lanes, panel), round_up(-(-lanes // -(-lanes // fits)), panel))
     packing = _row_packing(c, sums, tiles, columns > panel)
