@@ -37,7 +37,7 @@ impl Allocator {
     /// RESOURCE_EXHAUSTED.
     pub fn allocate(&self, memory_type: u32, usage: u32, length: usize) -> Result<Buffer> {
         let params = BufferParams::local(memory_type, usage);
-        Ok(Buffer::from_block(self.pool.allocate(length, params.kind())?, params))
+        Ok(Buffer::from_block(self.pool.clone().allocate(length, params.kind())?, params))
     }
 
     /// A buffer with a copy of `bytes`.
@@ -51,10 +51,9 @@ impl Allocator {
     }
 
     /// A buffer that gets its memory when the alloca of its storage runs.
-    pub(crate) fn transient(&self, memory_type: u32, usage: u32, length: usize) -> (Buffer, Arc<Storage>) {
+    pub(crate) fn transient(&self, memory_type: u32, usage: u32, length: usize) -> Buffer {
         let params = BufferParams::local(memory_type, usage);
-        let storage = Storage::pending(length, self.pool.clone(), params.kind());
-        (Buffer::transient(storage.clone(), params), storage)
+        Buffer::transient(Storage::pending(length, self.pool.clone(), params.kind()), params)
     }
 
     /// Wraps host memory without copying it. `writable` says whether the HAL may write to it.

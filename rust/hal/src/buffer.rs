@@ -9,11 +9,12 @@
 
 use crate::memory::{Block, Kind, Pool};
 use crate::types::{access, bit_names, memory_type, usage};
-use parking_lot::Mutex;
+use smallvec::SmallVec;
 use std::any::Any;
+use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use tiree_vm::{RefObject, Result, Status};
 
 /// "The rest of the buffer" as a length.
@@ -60,15 +61,123 @@ enum Memory {
     },
 }
 
-enum Transient {
-    Pending,
-    Ready(Arc<Block>),
-    Released,
-}
-
 enum Backing {
     Fixed(Memory),
-    Transient { state: Mutex<Transient>, pool: Arc<Pool>, kind: Kind },
+    Transient(Transient),
+}
+
+/// Memory that an alloca brings and a dealloca takes, the latter only when no [`Mapping`] or execution uses it any more.
+///
+/// `state` is a phase and, in steps of [`PIN`], the number of users. Who changes the phase to BUSY, or leaves READY with
+/// no users left, owns `memory` until the next store.
+struct Transient {
+    state: AtomicU64,
+    memory: UnsafeCell<Slot>,
+}
+
+enum Slot {
+    /// Where memory will come from.
+    Pool(Arc<Pool>, Kind),
+    Block(Block),
+    Empty,
+}
+
+const PENDING: u64 = 0;
+/// The alloca is running.
+const BUSY: u64 = 1;
+/// The alloca found no memory.
+const FAILED: u64 = 2;
+const READY: u64 = 3;
+const RELEASED: u64 = 4;
+const PHASE: u64 = 7;
+const PIN: u64 = 8;
+
+impl Transient {
+    fn commit(&self, length: usize) -> Result<()> {
+        if self.state.compare_exchange(PENDING, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
+            return Ok(());
+        }
+        // SAFETY: the phase was changed to BUSY here, so nobody else touches the slot.
+        let slot = unsafe { &mut *self.memory.get() };
+        let allocated = match std::mem::replace(slot, Slot::Empty) {
+            Slot::Pool(pool, kind) => pool.allocate(length, kind),
+            _ => Err(Status::internal("a transient buffer without a pool")),
+        };
+        match allocated {
+            Ok(block) => {
+                *slot = Slot::Block(block);
+                self.state.store(READY, Ordering::Release);
+                Ok(())
+            }
+            Err(status) => {
+                self.state.store(FAILED, Ordering::Release);
+                Err(status)
+            }
+        }
+    }
+
+    fn release(&self) {
+        let mut state = self.state.load(Ordering::Relaxed);
+        loop {
+            let next = match state & PHASE {
+                RELEASED | FAILED => return,
+                // A program that gives back what it has not waited for; it takes a moment.
+                BUSY => {
+                    std::thread::yield_now();
+                    state = self.state.load(Ordering::Relaxed);
+                    continue;
+                }
+                _ => state & !PHASE | RELEASED,
+            };
+            match self.state.compare_exchange_weak(state, next, Ordering::AcqRel, Ordering::Relaxed) {
+                Ok(_) if state == READY => return self.empty(),
+                Ok(_) => return,
+                Err(now) => state = now,
+            }
+        }
+    }
+
+    /// Keeps the memory until [`unpin`](Self::unpin).
+    fn pin(&self) -> Result<NonNull<u8>> {
+        let mut state = self.state.load(Ordering::Relaxed);
+        loop {
+            if state & PHASE != READY {
+                return Err(no_memory(state & PHASE));
+            }
+            // Acquire: what commit wrote is seen.
+            match self.state.compare_exchange_weak(state, state + PIN, Ordering::Acquire, Ordering::Relaxed) {
+                Ok(_) => break,
+                Err(now) => state = now,
+            }
+        }
+        // SAFETY: while pinned, the slot holds the block and nobody changes it.
+        match unsafe { &*self.memory.get() } {
+            Slot::Block(block) => Ok(block.as_ptr()),
+            _ => Err(Status::internal("a transient buffer without memory")),
+        }
+    }
+
+    fn unpin(&self) {
+        // Release: whatever was done to the memory happens before it is given back.
+        if self.state.fetch_sub(PIN, Ordering::AcqRel) == RELEASED | PIN {
+            self.empty();
+        }
+    }
+
+    fn empty(&self) {
+        // SAFETY: the phase is RELEASED and there are no users, which only one thread brings about.
+        let block = std::mem::replace(unsafe { &mut *self.memory.get() }, Slot::Empty);
+        drop(block);
+    }
+}
+
+#[cold]
+fn no_memory(phase: u64) -> Status {
+    Status::failed_precondition(match phase {
+        RELEASED => "the buffer has no memory any more: it was given back with queue.dealloca",
+        FAILED => "the buffer has no memory: its queue.alloca failed",
+        _ => "the buffer has no memory yet: its queue.alloca has not run; wait for the fence that it signals",
+    })
 }
 
 /// The memory behind one or more buffers.
@@ -79,9 +188,10 @@ pub(crate) struct Storage {
     owners: AtomicU32,
 }
 
-// SAFETY: the only non-Send member is the foreign pointer, whose memory the owner keeps valid on every thread.
+// SAFETY: of the non-Send members, foreign memory is kept valid on every thread by its owner, and the slot of transient
+// memory holds what can be sent.
 unsafe impl Send for Storage {}
-// SAFETY: as above.
+// SAFETY: as above; how threads share the slot of transient memory is described there.
 unsafe impl Sync for Storage {}
 
 /// A range of memory with its permissions.
@@ -102,18 +212,20 @@ impl RefObject for Buffer {
 pub struct Mapping {
     data: NonNull<u8>,
     length: usize,
-    _pin: Pin,
-}
-
-enum Pin {
-    Storage { _storage: Arc<Storage> },
-    Block { _block: Arc<Block> },
+    /// Pinned.
+    storage: Arc<Storage>,
 }
 
 // SAFETY: a mapping is a pointer plus what keeps it valid; both may travel.
 unsafe impl Send for Mapping {}
 // SAFETY: as above.
 unsafe impl Sync for Mapping {}
+
+impl Drop for Mapping {
+    fn drop(&mut self) {
+        self.storage.unpin();
+    }
+}
 
 impl Mapping {
     /// First byte. Reading or writing through it is subject to the fences of the program.
@@ -134,26 +246,53 @@ impl Mapping {
 
 impl Storage {
     pub(crate) fn pending(length: usize, pool: Arc<Pool>, kind: Kind) -> Arc<Storage> {
-        let backing = Backing::Transient { state: Mutex::new(Transient::Pending), pool, kind };
+        let memory = UnsafeCell::new(Slot::Pool(pool, kind));
+        let backing = Backing::Transient(Transient { state: AtomicU64::new(PENDING), memory });
         Arc::new(Storage { backing, length, owners: AtomicU32::new(1) })
     }
 
     /// Gives a pending transient storage its memory.
     pub(crate) fn commit(&self) -> Result<()> {
-        let Backing::Transient { state, pool, kind } = &self.backing else { return Ok(()) };
-        let mut state = state.lock();
-        if matches!(*state, Transient::Pending) {
-            *state = Transient::Ready(Arc::new(pool.allocate(self.length, *kind)?));
+        match &self.backing {
+            Backing::Transient(transient) => transient.commit(self.length),
+            Backing::Fixed(_) => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes the memory of a transient storage away; other storage keeps it.
     pub(crate) fn release(&self) {
-        if let Backing::Transient { state, .. } = &self.backing {
-            let old = std::mem::replace(&mut *state.lock(), Transient::Released);
-            drop(old);
+        if let Backing::Transient(transient) = &self.backing {
+            transient.release();
         }
+    }
+
+    /// The first byte, kept until `unpin` (and while the storage is).
+    #[inline]
+    fn pin(&self) -> Result<NonNull<u8>> {
+        match &self.backing {
+            Backing::Fixed(Memory::Block(block)) => Ok(block.as_ptr()),
+            Backing::Fixed(Memory::Foreign { data, .. }) => Ok(*data),
+            Backing::Transient(transient) => transient.pin(),
+        }
+    }
+
+    #[inline]
+    fn unpin(&self) {
+        if let Backing::Transient(transient) = &self.backing {
+            transient.unpin();
+        }
+    }
+}
+
+/// Buffers in use by an execution; they are let go when this is dropped.
+#[derive(Default)]
+pub(crate) struct Pins<'a> {
+    storages: SmallVec<[&'a Storage; 8]>,
+}
+
+impl Drop for Pins<'_> {
+    fn drop(&mut self) {
+        self.storages.iter().for_each(|storage| storage.unpin());
     }
 }
 
@@ -296,18 +435,13 @@ impl Buffer {
         )))
     }
 
-    /// Pointer to the first byte. Pins a transient block in `pins`; other memory lives as long as the buffer.
-    pub(crate) fn resolve(&self, pins: &mut impl Extend<Arc<Block>>) -> Result<NonNull<u8>> {
-        let base = match &self.storage.backing {
-            Backing::Fixed(Memory::Block(block)) => block.as_ptr(),
-            Backing::Fixed(Memory::Foreign { data, .. }) => *data,
-            Backing::Transient { state, .. } => {
-                let block = transient_block(&state.lock())?;
-                let data = block.as_ptr();
-                pins.extend(std::iter::once(block));
-                data
-            }
-        };
+    /// Pointer to the first byte, valid as long as `pins`.
+    #[inline]
+    pub(crate) fn resolve<'a>(&'a self, pins: &mut Pins<'a>) -> Result<NonNull<u8>> {
+        let base = self.storage.pin()?;
+        if matches!(self.storage.backing, Backing::Transient(_)) {
+            pins.storages.push(&self.storage);
+        }
         // SAFETY: the offset lies inside the storage (checked by subspan).
         Ok(unsafe { base.add(self.offset) })
     }
@@ -317,21 +451,10 @@ impl Buffer {
     /// # Errors
     /// FAILED_PRECONDITION before the alloca or after the dealloca of a transient buffer has run.
     pub fn map(&self) -> Result<Mapping> {
-        let (base, pin) = match &self.storage.backing {
-            Backing::Fixed(memory) => {
-                let base = match memory {
-                    Memory::Block(block) => block.as_ptr(),
-                    Memory::Foreign { data, .. } => *data,
-                };
-                (base, Pin::Storage { _storage: self.storage.clone() })
-            }
-            Backing::Transient { state, .. } => {
-                let block = transient_block(&state.lock())?;
-                (block.as_ptr(), Pin::Block { _block: block })
-            }
-        };
+        let base = self.storage.pin()?;
         // SAFETY: the offset lies inside the storage (checked by subspan).
-        Ok(Mapping { data: unsafe { base.add(self.offset) }, length: self.length, _pin: pin })
+        let data = unsafe { base.add(self.offset) };
+        Ok(Mapping { data, length: self.length, storage: self.storage.clone() })
     }
 
     /// Copies bytes from `offset` on into `target`.
@@ -367,18 +490,6 @@ impl Buffer {
         let mut bytes = vec![0; self.length];
         self.read(0, &mut bytes)?;
         Ok(bytes)
-    }
-}
-
-fn transient_block(state: &Transient) -> Result<Arc<Block>> {
-    match state {
-        Transient::Ready(block) => Ok(block.clone()),
-        Transient::Pending => Err(Status::failed_precondition(
-            "the buffer has no memory yet: its queue.alloca has not run; wait for the fence that it signals",
-        )),
-        Transient::Released => {
-            Err(Status::failed_precondition("the buffer has no memory any more: it was given back with queue.dealloca"))
-        }
     }
 }
 

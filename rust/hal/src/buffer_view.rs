@@ -45,20 +45,33 @@ impl BufferView {
     /// # Errors
     /// INVALID_ARGUMENT for a rank above 128; OUT_OF_RANGE when a dense view needs more bytes than the buffer has.
     pub fn new(buffer: Arc<Buffer>, element_type: ElementType, encoding: u32, shape: &[u64]) -> Result<BufferView> {
+        BufferView::with_shape(buffer, element_type, encoding, Shape::from_slice(shape))
+    }
+
+    /// As [`new`](Self::new), for dimensions that need not be copied.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn with_shape(
+        buffer: Arc<Buffer>,
+        element_type: ElementType,
+        encoding: u32,
+        shape: Shape,
+    ) -> Result<BufferView> {
         if shape.len() > MAX_RANK {
             return Err(Status::invalid_argument(format!("rank {} is above the limit of {MAX_RANK}", shape.len())));
         }
         if encoding == encoding::DENSE_ROW_MAJOR {
-            let needed = element_count(shape).and_then(|count| element_type.dense_bytes(count));
+            let needed = element_count(&shape).and_then(|count| element_type.dense_bytes(count));
             let have = buffer.byte_length();
             if needed.is_none_or(|needed| needed > have) {
                 return Err(Status::out_of_range(format!(
                     "a view of shape [{}] and type {element_type} does not fit the buffer of {have} bytes",
-                    shape_text(shape)
+                    shape_text(&shape)
                 )));
             }
         }
-        Ok(BufferView { buffer, element_type, encoding, shape: Shape::from_slice(shape) })
+        Ok(BufferView { buffer, element_type, encoding, shape })
     }
 
     /// The buffer.

@@ -8,6 +8,7 @@ use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::executable::Executable;
 use crate::types::{access, command_buffer_mode, dispatch_flags, usage};
 use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -66,7 +67,8 @@ pub(crate) struct Dispatch {
 }
 
 pub(crate) enum Counts {
-    Static([u32; 3]),
+    /// With their product.
+    Static { counts: [u32; 3], total: u64 },
     /// Index of the binding that holds the counts.
     Indirect(usize),
 }
@@ -131,25 +133,76 @@ impl Pattern {
     }
 }
 
+/// A checked binding; one to a slot comes with what the buffer must be good for.
+pub(crate) struct Bound {
+    pub(crate) binding: Binding,
+    pub(crate) usages: u32,
+    pub(crate) accesses: u32,
+}
+
 /// Frozen commands.
+#[derive(Default)]
 pub(crate) struct Program {
     pub(crate) commands: Vec<Command>,
     /// Ranges of commands between barriers; none is empty.
     pub(crate) regions: Vec<Range<usize>>,
-    pub(crate) bindings: Vec<Binding>,
+    pub(crate) bindings: Vec<Bound>,
     pub(crate) constants: Vec<u32>,
     pub(crate) data: Vec<u8>,
 }
 
+/// What is being recorded: the program so far.
 #[derive(Default)]
 struct Recorder {
-    commands: Vec<Command>,
-    regions: Vec<Range<usize>>,
+    program: Program,
     region_start: usize,
-    bindings: Vec<Binding>,
-    constants: Vec<u32>,
-    data: Vec<u8>,
     debug_depth: usize,
+}
+
+thread_local! {
+    /// Memory of programs that are gone. Programs of dynamic shapes are recorded anew in every call.
+    static SPARE: RefCell<Vec<Program>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Programs whose memory a thread keeps, and the most commands and bytes of data of each.
+const SPARE_PROGRAMS: usize = 4;
+const SPARE_COMMANDS: usize = 256;
+const SPARE_BYTES: usize = 4096;
+
+impl Program {
+    /// An empty program, with the memory of an earlier one if there is one.
+    fn reused() -> Program {
+        SPARE.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten().unwrap_or_default()
+    }
+
+    /// Keeps the memory for another program.
+    fn recycle(mut self) {
+        // Releasing references can run any code, so this comes before the list is borrowed.
+        self.commands.clear();
+        self.bindings.clear();
+        self.regions.clear();
+        self.constants.clear();
+        self.data.clear();
+        let small = self.commands.capacity().max(self.bindings.capacity()) <= SPARE_COMMANDS
+            && self.data.capacity().max(self.constants.capacity()) <= SPARE_BYTES;
+        if small && self.commands.capacity() > 0 {
+            // A thread that is ending has no list; then the memory is freed.
+            let _ = SPARE.try_with(|spare| {
+                if let Ok(mut spare) = spare.try_borrow_mut()
+                    && spare.len() < SPARE_PROGRAMS
+                {
+                    spare.push(self);
+                }
+            });
+        }
+    }
+}
+
+impl Drop for CommandBuffer {
+    fn drop(&mut self) {
+        let recording = self.recorder.get_mut().take().map(|recorder| recorder.program);
+        self.program.take().or(recording).into_iter().for_each(Program::recycle);
+    }
 }
 
 /// See the module head.
@@ -184,7 +237,7 @@ impl CommandBuffer {
         Ok(CommandBuffer {
             mode,
             capacity,
-            recorder: Mutex::new(Some(Recorder::default())),
+            recorder: Mutex::new(Some(Recorder { program: Program::reused(), ..Default::default() })),
             program: OnceLock::new(),
             submitted: AtomicBool::new(false),
         })
@@ -205,12 +258,12 @@ impl CommandBuffer {
         let recorder = guard.as_mut().ok_or_else(|| {
             Status::failed_precondition(format!("cannot record {what}: the command buffer has been finalized"))
         })?;
-        let index = recorder.commands.len();
+        let index = recorder.program.commands.len();
         body(recorder).annotate(|| format!("while recording command {index} ({what})"))
     }
 
     /// Checks a binding against what is known while recording and resolves the length of a direct one.
-    fn check_binding(&self, binding: Binding, name: &str, usages: u32, accesses: u32) -> Result<Binding> {
+    fn check_binding(&self, binding: Binding, name: &str, usages: u32, accesses: u32) -> Result<Bound> {
         match &binding.buffer {
             Some(buffer) => {
                 let check = || {
@@ -220,9 +273,9 @@ impl CommandBuffer {
                     Ok((offset as u64, length as u64))
                 };
                 let (offset, length) = check().annotate(|| name.to_owned())?;
-                Ok(Binding { offset, length, ..binding })
+                Ok(Bound { binding: Binding { offset, length, ..binding }, usages, accesses })
             }
-            None if (binding.slot as usize) < self.capacity => Ok(binding),
+            None if (binding.slot as usize) < self.capacity => Ok(Bound { binding, usages, accesses }),
             None => Err(Status::invalid_argument(format!(
                 "{name} has no buffer and refers to slot {} of a binding table of capacity {}",
                 binding.slot, self.capacity
@@ -248,11 +301,11 @@ impl CommandBuffer {
     pub fn fill(&self, target: Binding, pattern: Pattern) -> Result<()> {
         self.record("fill_buffer", |recorder| {
             let target = self.check_binding(target, "target", usage::TRANSFER_TARGET, access::WRITE)?;
-            if target.buffer.is_some() {
-                pattern.check_range(target.offset as usize, target.length as usize)?;
+            if target.binding.buffer.is_some() {
+                pattern.check_range(target.binding.offset as usize, target.binding.length as usize)?;
             }
             let target = recorder.bind(target);
-            recorder.commands.push(Command::Fill { target, pattern });
+            recorder.program.commands.push(Command::Fill { target, pattern });
             Ok(())
         })
     }
@@ -266,7 +319,7 @@ impl CommandBuffer {
             let source = self.check_binding(source, "source", usage::TRANSFER_SOURCE, access::READ)?;
             let target = self.check_binding(target, "target", usage::TRANSFER_TARGET, access::WRITE)?;
             let (source, target) = (recorder.bind(source), recorder.bind(target));
-            recorder.commands.push(Command::Copy { source, target });
+            recorder.program.commands.push(Command::Copy { source, target });
             Ok(())
         })
     }
@@ -286,9 +339,9 @@ impl CommandBuffer {
             let target = Binding { length: bytes.len() as u64, ..target };
             let target = self.check_binding(target, "target", usage::TRANSFER_TARGET, access::WRITE)?;
             let target = recorder.bind(target);
-            let start = recorder.data.len();
-            recorder.data.extend_from_slice(bytes);
-            recorder.commands.push(Command::Update { data: start..start + bytes.len(), target });
+            let start = recorder.program.data.len();
+            recorder.program.data.extend_from_slice(bytes);
+            recorder.program.commands.push(Command::Update { data: start..start + bytes.len(), target });
             Ok(())
         })
     }
@@ -320,7 +373,7 @@ impl CommandBuffer {
             }
             let entry = executable.check_dispatch(function, constants.len(), bindings.len())?;
             let name = || format!("'{}'", executable.entry_name(entry));
-            let first = recorder.bindings.len();
+            let first = recorder.program.bindings.len();
             for (index, binding) in bindings.enumerate() {
                 // Whether the kernel writes is not known here; usage decides, as it does in IREE.
                 let checked = self.check_binding(binding, "", usage::DISPATCH_STORAGE_READ, 0);
@@ -328,16 +381,16 @@ impl CommandBuffer {
                 match checked {
                     Ok(binding) => _ = recorder.bind(binding),
                     Err(status) => {
-                        recorder.bindings.truncate(first);
+                        recorder.program.bindings.truncate(first);
                         return Err(status);
                     }
                 }
             }
-            let bindings = first..recorder.bindings.len();
+            let bindings = first..recorder.program.bindings.len();
             let counts = match count {
                 WorkgroupCount::Static(counts) => {
-                    check_counts(counts).annotate(name)?;
-                    Counts::Static(counts)
+                    let total = check_counts(counts).annotate(name)?;
+                    Counts::Static { counts, total }
                 }
                 WorkgroupCount::Indirect(binding) => {
                     let binding = Binding { length: 12, ..binding };
@@ -346,11 +399,17 @@ impl CommandBuffer {
                     Counts::Indirect(recorder.bind(binding))
                 }
             };
-            let start = recorder.constants.len();
-            recorder.constants.extend_from_slice(constants);
-            let constants = start..recorder.constants.len();
+            let start = recorder.program.constants.len();
+            recorder.program.constants.extend_from_slice(constants);
+            let constants = start..recorder.program.constants.len();
             let executable = executable.clone();
-            recorder.commands.push(Command::Dispatch(Dispatch { executable, entry, counts, constants, bindings }));
+            recorder.program.commands.push(Command::Dispatch(Dispatch {
+                executable,
+                entry,
+                counts,
+                constants,
+                bindings,
+            }));
             Ok(())
         })
     }
@@ -389,9 +448,8 @@ impl CommandBuffer {
             return Err(Status::failed_precondition(format!("{depth} debug group(s) are still open")));
         }
         recorder.close_region();
-        let Recorder { commands, regions, bindings, constants, data, .. } = recorder;
         // The recorder was there, so nobody has set the program.
-        let _ = self.program.set(Program { commands, regions, bindings, constants, data });
+        let _ = self.program.set(recorder.program);
         Ok(())
     }
 
@@ -427,15 +485,15 @@ pub(crate) fn check_counts(counts: [u32; 3]) -> Result<u64> {
 }
 
 impl Recorder {
-    fn bind(&mut self, binding: Binding) -> usize {
-        self.bindings.push(binding);
-        self.bindings.len() - 1
+    fn bind(&mut self, bound: Bound) -> usize {
+        self.program.bindings.push(bound);
+        self.program.bindings.len() - 1
     }
 
     fn close_region(&mut self) {
-        let end = self.commands.len();
+        let end = self.program.commands.len();
         if end > self.region_start {
-            self.regions.push(self.region_start..end);
+            self.program.regions.push(self.region_start..end);
         }
         self.region_start = end;
     }

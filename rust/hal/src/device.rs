@@ -4,18 +4,47 @@ use crate::allocator::Allocator;
 use crate::buffer::Buffer;
 use crate::drivers::{LocalSync, LocalTask};
 use crate::executable::{self, cpu};
+use crate::execute::Threads;
 use crate::fence::Fence;
-use crate::queue::QueueOp;
+use crate::queue::{self, QueueOp};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use tiree_task::{Executor, Topology, TopologyOptions};
-use tiree_vm::{RefObject, Result, Status};
+use tiree_vm::{RefObject, Result, Shared, Status};
 
 /// What differs between devices.
 pub(crate) trait Driver: Send + Sync {
     /// Runs `operation` after `waits` and signals `signals`.
     fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()>;
+    /// Whether an operation after `waits` can run now, on the calling thread.
+    ///
+    /// # Errors
+    /// What concerns the submission itself.
+    fn admit(&self, waits: Option<&Fence>) -> Result<Admission<'_>>;
+    /// Passes the outcome of an admitted operation on.
+    fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()>;
     /// Threads that run dispatches.
     fn worker_count(&self) -> usize;
+}
+
+/// What a driver says to an operation.
+pub(crate) enum Admission<'a> {
+    /// It can run here and now, if it is estimated to take less than so many nanoseconds.
+    Now(Threads<'a>, f64),
+    /// What it waits for has failed.
+    Failed(Status),
+    /// It has to be queued.
+    Later,
+}
+
+/// An operation that borrows what it works on, so that running it at once counts no references.
+pub(crate) trait Operation {
+    /// Estimated nanoseconds.
+    fn estimate(&self) -> f64;
+    /// Does it.
+    fn run(&self, threads: &Threads<'_>) -> Result<()>;
+    /// The same operation for a queue.
+    fn to_owned(&self) -> QueueOp;
 }
 
 /// See the module head.
@@ -73,6 +102,27 @@ impl Device {
         self.driver.submit(waits, signals, operation)
     }
 
+    /// As [`submit`](Self::submit), but an operation that can run at once is not queued.
+    pub(crate) fn perform(
+        &self,
+        waits: Option<Shared<'_, Fence>>,
+        signals: Option<Shared<'_, Fence>>,
+        operation: &impl Operation,
+    ) -> Result<()> {
+        let result = match self.driver.admit(waits.map(Shared::object))? {
+            Admission::Now(threads, limit) if limit == f64::INFINITY || operation.estimate() < limit => {
+                catch_unwind(AssertUnwindSafe(|| operation.run(&threads)))
+                    .unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")))
+            }
+            Admission::Failed(status) => Err(status),
+            _ => {
+                let (waits, signals) = (waits.map(Shared::to_arc), signals.map(Shared::to_arc));
+                return self.submit(waits, signals, operation.to_owned());
+            }
+        };
+        self.driver.finish(result, signals.map(Shared::object))
+    }
+
     /// Queues an allocation: the buffer is there at once, its memory when `signals` is signalled.
     ///
     /// # Errors
@@ -85,8 +135,22 @@ impl Device {
         usage: u32,
         size: usize,
     ) -> Result<Arc<Buffer>> {
-        let (buffer, storage) = self.allocator.transient(memory_type, usage, size);
-        self.submit(waits, signals, QueueOp::alloca(storage))?;
+        let buffer = self.allocator.transient(memory_type, usage, size);
+        self.submit(waits, signals, QueueOp::alloca(buffer.storage().clone()))?;
+        Ok(Arc::new(buffer))
+    }
+
+    /// As [`alloca`](Self::alloca), with borrowed fences.
+    pub(crate) fn perform_alloca(
+        &self,
+        waits: Option<Shared<'_, Fence>>,
+        signals: Option<Shared<'_, Fence>>,
+        memory_type: u32,
+        usage: u32,
+        size: usize,
+    ) -> Result<Arc<Buffer>> {
+        let buffer = self.allocator.transient(memory_type, usage, size);
+        self.perform(waits, signals, &queue::Alloca { storage: buffer.storage() })?;
         Ok(Arc::new(buffer))
     }
 

@@ -1,11 +1,10 @@
 //! Running recorded commands: resolving bindings, cutting regions into tiles, sharing tiles out.
 
-use crate::buffer::Buffer;
-use crate::command_buffer::{Command, Counts, Dispatch, Program, check_counts};
+use crate::buffer::{Buffer, Pins, WHOLE_BUFFER};
+use crate::command_buffer::{Bound, Command, Counts, Dispatch, Program, check_counts};
 use crate::executable::DispatchArguments;
-use crate::memory::Block;
-use crate::types::{access, usage};
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
@@ -32,11 +31,19 @@ pub struct TableEntry {
     pub length: u64,
 }
 
+/// An entry of a binding table, borrowed for an execution.
+#[derive(Clone, Copy)]
+pub(crate) struct Slot<'a> {
+    pub(crate) buffer: Option<&'a Buffer>,
+    pub(crate) offset: u64,
+    pub(crate) length: u64,
+}
+
 /// Bindings as pointers, and what keeps transient memory alive meanwhile.
-struct Resolved {
+struct Resolved<'a> {
     pointers: SmallVec<[*mut u8; 16]>,
     lengths: SmallVec<[usize; 16]>,
-    _pins: SmallVec<[Arc<Block>; 8]>,
+    pins: Pins<'a>,
 }
 
 /// One command as tiles `0..tiles` of a region.
@@ -81,80 +88,88 @@ pub(crate) enum Threads<'a> {
     Pool(&'a Executor),
 }
 
-/// The binding with its range, checked for this execution.
-fn resolve_binding(program: &Program, table: &[TableEntry], index: usize, resolved: &mut Resolved) -> Result<()> {
-    let binding = &program.bindings[index];
-    let (buffer, offset, length) = match &binding.buffer {
-        Some(buffer) => (buffer, binding.offset as usize, binding.length as usize),
-        None => {
-            let slot = binding.slot as usize;
-            let entry = table.get(slot).ok_or_else(|| {
-                Status::invalid_argument(format!(
-                    "the command buffer uses slot {slot} but the binding table has {} entries",
-                    table.len()
-                ))
-            })?;
-            let buffer = entry.buffer.as_ref().ok_or_else(|| {
-                Status::invalid_argument(format!(
-                    "the command buffer uses slot {slot}, which is empty in the binding table"
-                ))
-            })?;
-            let (base, size) = buffer.resolve_range(entry.offset, entry.length).annotate(|| format!("slot {slot}"))?;
-            let end = if binding.length == u64::MAX {
-                (size as u64).checked_sub(binding.offset).map(|rest| (binding.offset, rest))
-            } else {
-                let end = binding.offset.checked_add(binding.length);
-                end.filter(|&end| end <= size as u64).map(|_| (binding.offset, binding.length))
-            };
-            let (offset, length) = end.ok_or_else(|| {
-                Status::out_of_range(format!(
-                    "binding [{}, {} + {}) is outside slot {slot} of {size} bytes",
-                    binding.offset, binding.offset, binding.length as i64
-                ))
-            })?;
-            (buffer, base + offset as usize, length as usize)
-        }
+/// The binding as a pointer and a length, checked for this execution.
+#[inline]
+fn resolve_binding<'a>(bound: &'a Bound, table: &[Slot<'a>], pins: &mut Pins<'a>) -> Result<(*mut u8, usize)> {
+    let (buffer, offset, length) = match &bound.binding.buffer {
+        Some(buffer) => (&**buffer, bound.binding.offset as usize, bound.binding.length as usize),
+        None => resolve_slot(bound, table)?,
     };
-    let pointer = buffer.resolve(&mut resolved._pins)?;
+    let pointer = buffer.resolve(pins)?;
     // SAFETY: the offset was checked against the buffer, here or while recording.
-    resolved.pointers.push(unsafe { pointer.as_ptr().add(offset) });
-    resolved.lengths.push(length);
-    Ok(())
+    Ok((unsafe { pointer.as_ptr().add(offset) }, length))
 }
 
-/// Usage and access of slots are known only now; direct bindings were checked while recording.
-fn check_slot(program: &Program, table: &[TableEntry], index: usize, usages: u32, accesses: u32) -> Result<()> {
-    let binding = &program.bindings[index];
-    if binding.buffer.is_none()
-        && let Some(buffer) = table.get(binding.slot as usize).and_then(|entry| entry.buffer.as_ref())
-    {
-        buffer.check_usage(usages)?;
-        buffer.check_access(accesses)?;
-    }
-    Ok(())
+/// The range of an indirect binding. What the buffer is good for is known only now, too.
+fn resolve_slot<'a>(bound: &Bound, table: &[Slot<'a>]) -> Result<(&'a Buffer, usize, usize)> {
+    let (binding, number) = (&bound.binding, bound.binding.slot);
+    let slot = table.get(number as usize).ok_or_else(|| {
+        Status::invalid_argument(format!(
+            "the command buffer uses slot {number} but the binding table has {} entries",
+            table.len()
+        ))
+    })?;
+    let buffer = slot.buffer.ok_or_else(|| {
+        Status::invalid_argument(format!("the command buffer uses slot {number}, which is empty in the binding table"))
+    })?;
+    let (base, size) = buffer.resolve_range(slot.offset, slot.length).annotate(|| format!("slot {number}"))?;
+    let (offset, size) = (binding.offset, size as u64);
+    let length = match binding.length {
+        WHOLE_BUFFER => size.checked_sub(offset),
+        length => offset.checked_add(length).filter(|&end| end <= size).map(|_| length),
+    };
+    let Some(length) = length else {
+        return Err(Status::out_of_range(format!(
+            "binding [{offset}, {offset} + {}) is outside slot {number} of {size} bytes",
+            binding.length as i64
+        )));
+    };
+    buffer.check_usage(bound.usages)?;
+    buffer.check_access(bound.accesses)?;
+    Ok((buffer, base + offset as usize, length as usize))
 }
 
 /// Runs all commands of `program` with the bindings of `table`.
 ///
 /// # Errors
 /// The first failure; it names the command.
-pub(crate) fn run_program(program: &Program, table: &[TableEntry], threads: &Threads<'_>) -> Result<()> {
-    let mut resolved = Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), _pins: SmallVec::new() };
-    for index in 0..program.bindings.len() {
-        resolve_binding(program, table, index, &mut resolved).map_err(|status| name_binding(program, index, status))?;
+pub(crate) fn run_program(program: &Program, table: &[Slot<'_>], threads: &Threads<'_>) -> Result<()> {
+    let mut resolved = Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), pins: Pins::default() };
+    for (index, bound) in program.bindings.iter().enumerate() {
+        match resolve_binding(bound, table, &mut resolved.pins) {
+            Ok((pointer, length)) => {
+                resolved.pointers.push(pointer);
+                resolved.lengths.push(length);
+            }
+            Err(status) => return Err(name_binding(program, index, status)),
+        }
     }
-    for range in &program.regions {
-        let mut region = Region { works: SmallVec::new() };
-        for index in range.clone() {
-            let work = prepare(program, table, index, &resolved)
-                .annotate(|| format!("while executing command {index} ({})", command_name(&program.commands[index])))?;
-            if work.tiles > 0 {
-                region.works.push(work);
+    match threads {
+        Threads::Caller(local_memory) => {
+            for index in 0..program.commands.len() {
+                let work = prepare(program, index, &resolved)?;
+                work.run(0..work.tiles, 0, 1, *local_memory).map_err(|status| name_command(program, index, status))?;
             }
         }
-        region.run(threads).annotate(|| format!("while executing commands {}..{}", range.start, range.end))?;
+        Threads::Pool(executor) => {
+            for range in &program.regions {
+                let mut region = Region { works: SmallVec::new() };
+                for index in range.clone() {
+                    let work = prepare(program, index, &resolved)?;
+                    if work.tiles > 0 {
+                        region.works.push(work);
+                    }
+                }
+                region.run(executor).annotate(|| format!("while executing commands {}..{}", range.start, range.end))?;
+            }
+        }
     }
     Ok(())
+}
+
+#[cold]
+fn name_command(program: &Program, index: usize, status: Status) -> Status {
+    status.annotate(format!("while executing command {index} ({})", command_name(&program.commands[index])))
 }
 
 fn command_name(command: &Command) -> String {
@@ -190,41 +205,48 @@ fn name_binding(program: &Program, index: usize, status: Status) -> Status {
     status
 }
 
-fn prepare<'a>(program: &'a Program, table: &[TableEntry], index: usize, resolved: &'a Resolved) -> Result<Work<'a>> {
+/// Command `index` as work; its range of tiles may be empty.
+#[inline]
+fn prepare<'a>(program: &'a Program, index: usize, resolved: &'a Resolved<'_>) -> Result<Work<'a>> {
     match &program.commands[index] {
-        Command::Dispatch(dispatch) => {
-            for binding in dispatch.bindings.clone() {
-                check_slot(program, table, binding, usage::DISPATCH_STORAGE_READ, 0)?;
-            }
-            let counts = match dispatch.counts {
-                Counts::Static(counts) => counts,
-                Counts::Indirect(at) => {
-                    // SAFETY: the binding is 12 bytes long (set while recording, checked when resolved).
-                    unsafe { resolved.pointers[at].cast::<[u32; 3]>().read_unaligned() }
-                }
-            };
-            let total = check_counts(counts)?;
-            let arguments = DispatchArguments {
-                entry: dispatch.entry,
-                counts,
-                constants: &program.constants[dispatch.constants.clone()],
-                pointers: &resolved.pointers[dispatch.bindings.clone()],
-                lengths: &resolved.lengths[dispatch.bindings.clone()],
-            };
-            let sequential = dispatch.executable.is_sequential(dispatch.entry);
-            let tiles = if sequential { total.min(1) } else { total };
-            Ok(Work { kind: Kind::Dispatch { dispatch, arguments, total }, tiles })
+        Command::Dispatch(dispatch) => dispatch_work(program, dispatch, resolved),
+        transfer => transfer_work(program, transfer, resolved),
+    }
+    .map_err(|status| name_command(program, index, status))
+}
+
+#[inline]
+fn dispatch_work<'a>(program: &'a Program, dispatch: &'a Dispatch, resolved: &'a Resolved<'_>) -> Result<Work<'a>> {
+    let (counts, total) = match dispatch.counts {
+        Counts::Static { counts, total } => (counts, total),
+        Counts::Indirect(at) => {
+            // SAFETY: the binding is 12 bytes long (set while recording, checked when resolved).
+            let counts = unsafe { resolved.pointers[at].cast::<[u32; 3]>().read_unaligned() };
+            (counts, check_counts(counts)?)
         }
+    };
+    let arguments = DispatchArguments {
+        entry: dispatch.entry,
+        counts,
+        constants: &program.constants[dispatch.constants.clone()],
+        pointers: &resolved.pointers[dispatch.bindings.clone()],
+        lengths: &resolved.lengths[dispatch.bindings.clone()],
+    };
+    let sequential = dispatch.executable.is_sequential(dispatch.entry);
+    let tiles = if sequential { total.min(1) } else { total };
+    Ok(Work { kind: Kind::Dispatch { dispatch, arguments, total }, tiles })
+}
+
+fn transfer_work<'a>(program: &'a Program, command: &'a Command, resolved: &'a Resolved<'_>) -> Result<Work<'a>> {
+    match command {
+        Command::Dispatch(dispatch) => dispatch_work(program, dispatch, resolved),
         Command::Fill { target, pattern } => {
-            check_slot(program, table, *target, usage::TRANSFER_TARGET, access::WRITE)?;
             let length = resolved.lengths[*target];
             pattern.check_range(0, length)?;
             let kind = Kind::Fill { pattern: *pattern, target: resolved.pointers[*target], length };
             Ok(Work { kind, tiles: length.div_ceil(TRANSFER_TILE) as u64 })
         }
         Command::Copy { source, target } => {
-            check_slot(program, table, *source, usage::TRANSFER_SOURCE, access::READ)?;
-            check_slot(program, table, *target, usage::TRANSFER_TARGET, access::WRITE)?;
             let (length, available) = (resolved.lengths[*target], resolved.lengths[*source]);
             if length != available {
                 return Err(Status::invalid_argument(format!(
@@ -234,7 +256,6 @@ fn prepare<'a>(program: &'a Program, table: &[TableEntry], index: usize, resolve
             copy_work(resolved.pointers[*source], resolved.pointers[*target], length)
         }
         Command::Update { data, target } => {
-            check_slot(program, table, *target, usage::TRANSFER_TARGET, access::WRITE)?;
             copy_work(program.data[data.clone()].as_ptr(), resolved.pointers[*target], data.len())
         }
     }
@@ -249,6 +270,14 @@ fn copy_work<'a>(source: *const u8, target: *mut u8, length: usize) -> Result<Wo
 }
 
 impl Work<'_> {
+    /// Whether the estimate is more than a guess.
+    fn is_measured(&self) -> bool {
+        match &self.kind {
+            Kind::Dispatch { dispatch, .. } => dispatch.executable.tile_cost(dispatch.entry).is_some(),
+            Kind::Fill { .. } | Kind::Copy { .. } => true,
+        }
+    }
+
     /// Estimated nanoseconds of all tiles together.
     fn estimate(&self) -> f64 {
         match &self.kind {
@@ -290,28 +319,34 @@ fn byte_range(tiles: &Range<u64>, length: usize) -> Range<usize> {
     start..length.min(tiles.end as usize * TRANSFER_TILE)
 }
 
-impl Region<'_> {
-    fn run(&self, threads: &Threads<'_>) -> Result<()> {
-        match threads {
-            Threads::Caller(local_memory) => {
-                self.works.iter().try_for_each(|work| work.run(0..work.tiles, 0, 1, *local_memory))
-            }
-            Threads::Pool(executor) => self.run_on_pool(executor),
-        }
-    }
+/// Of so many executions of a tiny region one is timed: reading the clock takes as long as a tiny kernel.
+const TIMED: u32 = 16;
 
-    fn run_on_pool(&self, executor: &Executor) -> Result<()> {
+thread_local! {
+    static EXECUTIONS: Cell<u32> = const { Cell::new(0) };
+}
+
+impl Region<'_> {
+    fn run(&self, executor: &Executor) -> Result<()> {
         let tiles: u64 = self.works.iter().map(|work| work.tiles).sum();
         let estimate: f64 = self.works.iter().map(Work::estimate).sum();
-        let begin = Instant::now();
         let body = |participant: &tiree_task::Participant, range: Range<u64>| self.run_range(range, participant);
-        let small = estimate < INLINE_NANOSECONDS;
-        if small { executor.run_small_grid(tiles, body) } else { executor.run_grid(tiles, body) }
-            .map_err(GridError::into_status)?;
-        let spent = begin.elapsed().as_nanos() as f64;
+        if estimate < INLINE_NANOSECONDS {
+            let number = EXECUTIONS.get();
+            EXECUTIONS.set(number.wrapping_add(1));
+            let timed = number.is_multiple_of(TIMED) || !self.works.iter().all(Work::is_measured);
+            let begin = timed.then(Instant::now);
+            executor.run_small_grid(tiles, body).map_err(GridError::into_status)?;
+            if let Some(begin) = begin {
+                self.record(begin.elapsed().as_nanos() as f64, estimate);
+            }
+            return Ok(());
+        }
+        let begin = Instant::now();
+        executor.run_grid(tiles, body).map_err(GridError::into_status)?;
         // A shared region took about as many workers' time; the estimate only decides where the next one begins.
-        let workers = if small { 1.0 } else { (executor.worker_count() as f64).min(tiles as f64).max(1.0) };
-        self.record(spent * workers, estimate);
+        let workers = (executor.worker_count() as f64).min(tiles as f64).max(1.0);
+        self.record(begin.elapsed().as_nanos() as f64 * workers, estimate);
         Ok(())
     }
 

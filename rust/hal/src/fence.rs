@@ -1,10 +1,10 @@
 //! `hal.fence`: a set of (semaphore, payload) pairs, reached when all of them are.
 
 use crate::semaphore::{Helper, Semaphore};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Instant;
 use tiree_vm::{RefObject, Result, Status, Wait};
 
@@ -13,10 +13,21 @@ pub type TimePoint = (Arc<Semaphore>, u64);
 pub(crate) type TimePoints = SmallVec<[TimePoint; 2]>;
 
 /// See the module head. An empty fence is reached.
+///
+/// A fence made by [`Fence::unsignalled`] has a time point of its own. As long as that is only signalled and polled, it
+/// is the word `own`; whatever asks for more turns it into a semaphore in `points`.
 #[derive(Default)]
 pub struct Fence {
+    own: AtomicU8,
     points: Mutex<TimePoints>,
 }
+
+/// The time points are those in the list.
+const LISTED: u8 = 0;
+/// The one time point has no semaphore and is not reached.
+const OWN_PENDING: u8 = 1;
+/// The one time point has no semaphore and is reached.
+const OWN_REACHED: u8 = 2;
 
 impl RefObject for Fence {
     fn type_name(&self) -> &'static str {
@@ -32,16 +43,31 @@ impl Fence {
 
     /// A fence on one time point.
     pub fn at(semaphore: Arc<Semaphore>, value: u64) -> Fence {
-        Fence { points: Mutex::new(smallvec::smallvec![(semaphore, value)]) }
+        Fence::from_points(smallvec::smallvec![(semaphore, value)])
     }
 
     pub(crate) fn from_points(points: TimePoints) -> Fence {
-        Fence { points: Mutex::new(points) }
+        Fence { own: AtomicU8::new(LISTED), points: Mutex::new(points) }
     }
 
     /// A fence on a new semaphore, reached when signalled once.
     pub fn unsignalled() -> Fence {
-        Fence::at(Arc::new(Semaphore::new(0)), 1)
+        Fence { own: AtomicU8::new(OWN_PENDING), points: Mutex::default() }
+    }
+
+    /// The list of time points, with the own one in it.
+    fn listed(&self) -> MutexGuard<'_, TimePoints> {
+        let mut points = self.points.lock();
+        if self.own.load(Ordering::Acquire) != LISTED {
+            let semaphore = Arc::new(Semaphore::new(0));
+            points.push((semaphore.clone(), 1));
+            // The list is complete before others are sent to it; they wait for the lock.
+            if self.own.swap(LISTED, Ordering::AcqRel) == OWN_REACHED {
+                // Nobody knows the semaphore yet, so this cannot fail and calls nobody.
+                let _ = semaphore.signal(1);
+            }
+        }
+        points
     }
 
     /// A fence that is reached when all of `fences` are.
@@ -55,7 +81,7 @@ impl Fence {
 
     /// Adds a time point; of several on one semaphore the latest counts.
     pub fn insert(&self, semaphore: Arc<Semaphore>, value: u64) {
-        let mut points = self.points.lock();
+        let mut points = self.listed();
         match points.iter_mut().find(|point| Arc::ptr_eq(&point.0, &semaphore)) {
             Some(point) => point.1 = point.1.max(value),
             None => points.push((semaphore, value)),
@@ -74,12 +100,12 @@ impl Fence {
 
     /// The time points.
     pub fn points(&self) -> TimePoints {
-        self.points.lock().clone()
+        self.listed().clone()
     }
 
     /// Number of time points.
     pub fn timepoint_count(&self) -> usize {
-        self.points.lock().len()
+        self.listed().len()
     }
 
     /// Signals every time point.
@@ -87,6 +113,13 @@ impl Fence {
     /// # Errors
     /// OUT_OF_RANGE when a semaphore is past its value already; the others are signalled all the same.
     pub fn signal(&self) -> Result<()> {
+        match self.own.compare_exchange(OWN_PENDING, OWN_REACHED, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => Ok(()),
+            Err(_) => self.signal_points(),
+        }
+    }
+
+    fn signal_points(&self) -> Result<()> {
         let mut result = Ok(());
         for (semaphore, value) in self.points() {
             result = result.and(semaphore.signal(value));
@@ -102,7 +135,22 @@ impl Fence {
     }
 
     /// None while pending, then reached or failed. Any failed semaphore fails the fence at once.
+    #[inline]
     pub fn poll(&self) -> Option<Result<()>> {
+        match self.own.load(Ordering::Acquire) {
+            OWN_REACHED => Some(Ok(())),
+            OWN_PENDING => None,
+            _ => self.poll_points(),
+        }
+    }
+
+    /// Whether it is reached and has not failed.
+    #[inline]
+    pub(crate) fn is_reached(&self) -> bool {
+        matches!(self.poll(), Some(Ok(())))
+    }
+
+    fn poll_points(&self) -> Option<Result<()>> {
         let points = self.points.lock();
         let mut pending = false;
         for (semaphore, value) in points.iter() {
@@ -146,7 +194,7 @@ impl Fence {
     }
 
     pub(crate) fn set_helper(&self, helper: &Arc<dyn Helper>) {
-        for (semaphore, _) in self.points.lock().iter() {
+        for (semaphore, _) in self.listed().iter() {
             semaphore.set_helper(helper.clone());
         }
     }
@@ -247,6 +295,7 @@ impl Wait for DeadlineWait {
 mod tests {
     use super::*;
     use std::time::Duration;
+    use tiree_vm::StatusCode;
 
     #[test]
     fn joins_keep_the_latest_value() {
@@ -257,6 +306,41 @@ mod tests {
         assert!(joined.poll().is_none());
         semaphore.signal(2).unwrap();
         assert!(joined.wait(None).is_ok());
+    }
+
+    #[test]
+    fn own_time_points_become_semaphores_when_needed() {
+        let code = |fence: &Fence| fence.signal().unwrap_err().code();
+        let fence = Fence::unsignalled();
+        assert!(fence.poll().is_none());
+        fence.signal().unwrap();
+        assert!(fence.is_reached());
+        // Signalled twice, before and after it has a semaphore.
+        assert_eq!(code(&fence), StatusCode::OutOfRange);
+        assert_eq!(code(&fence), StatusCode::OutOfRange);
+        assert!(fence.is_reached() && fence.timepoint_count() == 1);
+        let fence = Fence::unsignalled();
+        let joined = Fence::join([&fence, &Fence::unsignalled()]);
+        assert!(fence.poll().is_none() && joined.timepoint_count() == 2);
+        fence.signal().unwrap();
+        assert!(fence.is_reached() && joined.poll().is_none());
+        let failed = Fence::unsignalled();
+        failed.fail(&Status::data_loss("x"));
+        assert!(failed.signal().is_ok() && failed.wait(None).is_err() && failed.poll().is_some_and(|r| r.is_err()));
+    }
+
+    /// A signal that meets the making of the semaphore is not lost.
+    #[test]
+    fn signals_race_with_waits() {
+        for _ in 0..500 {
+            let fence = Arc::new(Fence::unsignalled());
+            let waiter = std::thread::spawn({
+                let fence = fence.clone();
+                move || fence.wait(Some(Instant::now() + Duration::from_secs(60)))
+            });
+            fence.signal().unwrap();
+            waiter.join().unwrap().unwrap();
+        }
     }
 
     #[test]

@@ -7,9 +7,9 @@
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use tiree_vm::{Result, Status};
 
 /// Alignment of every block.
@@ -48,61 +48,95 @@ pub enum Kind {
     Device,
 }
 
-#[derive(Default)]
-struct AtomicCounters {
-    live: AtomicU64,
-    peak: AtomicU64,
-    allocated: AtomicU64,
-    freed: AtomicU64,
-}
-
-impl AtomicCounters {
-    fn add(&self, bytes: u64) {
-        let live = self.live.fetch_add(bytes, Ordering::Relaxed) + bytes;
-        self.peak.fetch_max(live, Ordering::Relaxed);
-        self.allocated.fetch_add(bytes, Ordering::Relaxed);
+impl Counters {
+    fn live(&self) -> u64 {
+        self.allocated - self.freed
     }
 
-    fn sub(&self, bytes: u64) -> u64 {
-        self.freed.fetch_add(bytes, Ordering::Relaxed);
-        self.live.fetch_sub(bytes, Ordering::Relaxed) - bytes
-    }
-
-    fn get(&self) -> Counters {
-        Counters {
-            peak: self.peak.load(Ordering::Relaxed),
-            allocated: self.allocated.load(Ordering::Relaxed),
-            freed: self.freed.load(Ordering::Relaxed),
-        }
+    fn add(&mut self, bytes: u64) {
+        self.allocated += bytes;
+        self.peak = self.peak.max(self.live());
     }
 }
 
 /// Makes blocks, counts them and keeps some for reuse.
+#[derive(Default)]
 pub struct Pool {
-    /// Whole blocks, as obtained from the system: what bounds the cache.
-    blocks: AtomicCounters,
-    host: AtomicCounters,
-    device: AtomicCounters,
-    cache: Mutex<Cache>,
+    state: Mutex<State>,
 }
+
+/// Everything that changes, behind one lock that is held for a few instructions.
+#[derive(Default)]
+struct State {
+    /// Whole blocks, as obtained from the system: what bounds the cache.
+    blocks: Counters,
+    host: Counters,
+    device: Counters,
+    cache: Cache,
+}
+
+impl State {
+    fn add(&mut self, size: usize, length: usize, kind: Kind) {
+        self.blocks.add(size as u64);
+        self.counters(kind).add(length as u64);
+    }
+
+    fn counters(&mut self, kind: Kind) -> &mut Counters {
+        match kind {
+            Kind::Host => &mut self.host,
+            Kind::Device => &mut self.device,
+        }
+    }
+}
+
+/// Sizes up to this have a list each; it is found by division.
+const SMALL: usize = 4096;
 
 #[derive(Default)]
 struct Cache {
     bytes: u64,
-    free: BTreeMap<usize, Vec<Raw>>,
+    /// Lists of sizes up to [`SMALL`], made when the first small block comes back.
+    small: Box<[Vec<Raw>]>,
+    /// One entry for each of the few hundred sizes that blocks can have; empty lists stay.
+    large: BTreeMap<usize, Vec<Raw>>,
 }
 
 impl Cache {
+    fn list(&mut self, size: usize) -> Option<&mut Vec<Raw>> {
+        if size <= SMALL { self.small.get_mut(size / ALIGNMENT) } else { self.large.get_mut(&size) }
+    }
+
+    fn take(&mut self, size: usize) -> Option<Raw> {
+        let raw = self.list(size)?.pop()?;
+        self.bytes -= size as u64;
+        Some(raw)
+    }
+
+    fn put(&mut self, raw: Raw) {
+        self.bytes += raw.size as u64;
+        let size = raw.size;
+        if size > SMALL {
+            self.large.entry(size).or_default().push(raw);
+            return;
+        }
+        if self.small.is_empty() {
+            self.small = (0..=SMALL / ALIGNMENT).map(|_| Vec::new()).collect();
+        }
+        self.small[size / ALIGNMENT].push(raw);
+    }
+
     /// Takes out a block, of another size than `keep` if there is one.
     fn evict(&mut self, keep: usize) -> Option<Raw> {
-        let size = self.free.keys().copied().find(|&size| size != keep).or(self.free.keys().next().copied())?;
-        let blocks = self.free.get_mut(&size)?;
-        let raw = blocks.pop();
-        if blocks.is_empty() {
-            self.free.remove(&size);
-        }
-        self.bytes -= size as u64;
-        raw
+        let small = self.small.iter().filter_map(|list| list.first());
+        let mut sizes = small.chain(self.large.values().filter_map(|list| list.first())).map(|raw| raw.size);
+        let size = sizes.find(|&size| size != keep).unwrap_or(keep);
+        self.take(size)
+    }
+
+    fn take_all(&mut self) -> Vec<Raw> {
+        self.bytes = 0;
+        let small = self.small.iter_mut().flat_map(|list| list.drain(..));
+        small.chain(std::mem::take(&mut self.large).into_values().flatten()).collect()
     }
 }
 
@@ -117,8 +151,8 @@ unsafe impl Send for Raw {}
 
 /// Owned memory of a pool; goes back to the pool when dropped.
 pub struct Block {
-    raw: Option<Raw>,
-    data: NonNull<u8>,
+    /// Taken out when the block is dropped.
+    raw: ManuallyDrop<Raw>,
     length: usize,
     kind: Kind,
     pool: Arc<Pool>,
@@ -183,72 +217,61 @@ impl Raw {
 impl Pool {
     /// An empty pool.
     pub fn new() -> Arc<Pool> {
-        Arc::new(Pool {
-            blocks: AtomicCounters::default(),
-            host: AtomicCounters::default(),
-            device: AtomicCounters::default(),
-            cache: Mutex::new(Cache::default()),
-        })
+        Arc::default()
     }
 
     /// A block of at least `length` bytes.
     ///
     /// # Errors
     /// RESOURCE_EXHAUSTED when the system has no such memory.
-    pub fn allocate(self: &Arc<Pool>, length: usize, kind: Kind) -> Result<Block> {
-        let exhausted = || {
-            let live = self.blocks.live.load(Ordering::Relaxed);
-            Status::resource_exhausted(format!(
-                "out of memory: {length} bytes asked, {live} bytes in use by this device"
-            ))
+    pub fn allocate(self: Arc<Pool>, length: usize, kind: Kind) -> Result<Block> {
+        let Some(size) = size_class(length).filter(|&size| size <= isize::MAX as usize - 4096) else {
+            return Err(self.exhausted(length));
         };
-        let size = size_class(length).filter(|&size| size <= isize::MAX as usize - 4096).ok_or_else(exhausted)?;
-        let reused = {
-            let mut cache = self.cache.lock();
-            let raw = cache.free.get_mut(&size).and_then(Vec::pop);
-            if raw.is_some() {
-                cache.bytes -= size as u64;
-            }
-            if cache.free.get(&size).is_some_and(Vec::is_empty) {
-                cache.free.remove(&size);
-            }
-            raw
-        };
+        let mut state = self.state.lock();
+        let reused = state.cache.take(size);
+        if reused.is_some() {
+            state.add(size, length, kind);
+        }
+        drop(state);
         let raw = match reused {
             Some(raw) => raw,
-            None => match Raw::new(size) {
-                Some(raw) => raw,
-                None => {
-                    self.trim();
-                    Raw::new(size).ok_or_else(exhausted)?
-                }
-            },
+            None => self.fresh(size, length, kind)?,
         };
-        self.blocks.add(size as u64);
-        self.counters(kind).add(length as u64);
-        Ok(Block { data: raw.data, length, kind, raw: Some(raw), pool: self.clone() })
+        Ok(Block { raw: ManuallyDrop::new(raw), length, kind, pool: self })
     }
 
-    fn counters(&self, kind: Kind) -> &AtomicCounters {
-        match kind {
-            Kind::Host => &self.host,
-            Kind::Device => &self.device,
-        }
+    /// A block from the system.
+    fn fresh(&self, size: usize, length: usize, kind: Kind) -> Result<Raw> {
+        let raw = match Raw::new(size) {
+            Some(raw) => raw,
+            None => {
+                self.trim();
+                Raw::new(size).ok_or_else(|| self.exhausted(length))?
+            }
+        };
+        self.state.lock().add(size, length, kind);
+        Ok(raw)
+    }
+
+    #[cold]
+    fn exhausted(&self, length: usize) -> Status {
+        let live = self.state.lock().blocks.live();
+        Status::resource_exhausted(format!("out of memory: {length} bytes asked, {live} bytes in use by this device"))
     }
 
     fn give_back(&self, raw: Raw, length: usize, kind: Kind) {
-        self.counters(kind).sub(length as u64);
-        let size = raw.size as u64;
-        let live = self.blocks.sub(size);
-        let limit = self.blocks.peak.load(Ordering::Relaxed).saturating_sub(live);
+        let keep = raw.size;
         let mut evicted = Vec::new();
         {
-            let mut cache = self.cache.lock();
-            cache.bytes += size;
-            cache.free.entry(raw.size).or_default().push(raw);
+            let mut state = self.state.lock();
+            state.counters(kind).freed += length as u64;
+            state.blocks.freed += keep as u64;
+            let limit = state.blocks.peak - state.blocks.live();
+            state.cache.put(raw);
             // What was just freed is the likeliest to be asked for again: other sizes go first.
-            while cache.bytes > limit {
-                let Some(old) = cache.evict(size as usize) else { break };
+            while state.cache.bytes > limit {
+                let Some(old) = state.cache.evict(keep) else { break };
                 evicted.push(old);
             }
         }
@@ -257,17 +280,14 @@ impl Pool {
 
     /// Gives all unused memory back to the system.
     pub fn trim(&self) {
-        let free = {
-            let mut cache = self.cache.lock();
-            cache.bytes = 0;
-            std::mem::take(&mut cache.free)
-        };
-        free.into_values().flatten().for_each(Raw::free);
+        let free = self.state.lock().cache.take_all();
+        free.into_iter().for_each(Raw::free);
     }
 
     /// The counters.
     pub fn statistics(&self) -> Statistics {
-        Statistics { host: self.host.get(), device: self.device.get(), cached: self.cache.lock().bytes }
+        let state = self.state.lock();
+        Statistics { host: state.host, device: state.device, cached: state.cache.bytes }
     }
 }
 
@@ -280,7 +300,7 @@ impl Drop for Pool {
 impl Block {
     /// First byte.
     pub fn as_ptr(&self) -> NonNull<u8> {
-        self.data
+        self.raw.data
     }
 
     /// Bytes asked for.
@@ -296,9 +316,9 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        if let Some(raw) = self.raw.take() {
-            self.pool.give_back(raw, self.length, self.kind);
-        }
+        // SAFETY: taken once, here, and not used afterwards.
+        let raw = unsafe { ManuallyDrop::take(&mut self.raw) };
+        self.pool.give_back(raw, self.length, self.kind);
     }
 }
 
@@ -310,11 +330,11 @@ mod tests {
     fn blocks_are_aligned_reused_and_counted() {
         let pool = Pool::new();
         for length in [0, 1, 64, 65, 5000, 300_000, 9_000_000] {
-            let block = pool.allocate(length, Kind::Device).unwrap();
+            let block = pool.clone().allocate(length, Kind::Device).unwrap();
             let address = block.as_ptr();
             assert_eq!(address.as_ptr() as usize % ALIGNMENT, 0);
             drop(block);
-            let again = pool.allocate(length, Kind::Device).unwrap();
+            let again = pool.clone().allocate(length, Kind::Device).unwrap();
             assert_eq!(again.as_ptr(), address, "{length}");
         }
         let statistics = pool.statistics();
@@ -329,7 +349,7 @@ mod tests {
     fn impossible_sizes_are_an_error() {
         let pool = Pool::new();
         for length in [usize::MAX, isize::MAX as usize, 1 << 62] {
-            let Err(error) = pool.allocate(length, Kind::Device) else { panic!("{length} accepted") };
+            let Err(error) = pool.clone().allocate(length, Kind::Device) else { panic!("{length} accepted") };
             assert!(error.to_string().starts_with("RESOURCE_EXHAUSTED; out of memory"), "{error}");
         }
     }

@@ -3,12 +3,13 @@
 use crate::buffer::Buffer;
 use crate::buffer::Storage;
 use crate::command_buffer::{Command, CommandBuffer, Counts, MAX_UPDATE, Pattern, Program};
-use crate::execute::{TableEntry, Threads, run_program};
+use crate::device::Operation;
+use crate::execute::{Slot, TableEntry, Threads, run_program};
 use crate::file::File;
 use crate::types::{access, usage};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use tiree_vm::{Annotate, Result, Status};
+use tiree_vm::{Annotate, Result, Shared, Status};
 
 /// A range of a buffer, checked when the operation is made.
 pub(crate) struct Range {
@@ -148,18 +149,7 @@ impl QueueOp {
     /// # Errors
     /// FAILED_PRECONDITION when it is not finalized; INVALID_ARGUMENT when the table is larger than its capacity.
     pub fn execute(commands: Arc<CommandBuffer>, table: SmallVec<[TableEntry; 4]>) -> Result<QueueOp> {
-        if commands.program().is_none() {
-            return Err(Status::failed_precondition(
-                "the command buffer is still being recorded; finalize it before execution",
-            ));
-        }
-        if table.len() > commands.binding_capacity() {
-            return Err(Status::invalid_argument(format!(
-                "binding table of {} entries is larger than the command buffer's capacity {}",
-                table.len(),
-                commands.binding_capacity()
-            )));
-        }
+        check_execute(&commands, table.len())?;
         Ok(QueueOp(Op::Execute { commands, table }))
     }
 
@@ -177,7 +167,7 @@ impl QueueOp {
             // Files may block: never on the submitting thread, whatever their size.
             Op::Read { .. } | Op::Write { .. } | Op::Host(_) => f64::INFINITY,
             Op::Execute { commands, table } => {
-                commands.program().map_or(0.0, |program| estimate_program(program, table))
+                commands.program().map_or(0.0, |program| estimate_program(program, &slots(table)))
             }
         }
     }
@@ -222,16 +212,39 @@ impl QueueOp {
                     unsafe { std::slice::from_raw_parts(mapping.as_ptr().as_ptr().add(source.offset), source.length) };
                 file.write(offset, bytes)
             }
-            Op::Execute { commands, table } => run_program(commands.begin_execution()?, &table, threads),
+            Op::Execute { commands, table } => run_program(commands.begin_execution()?, &slots(&table), threads),
             Op::Host(function) => function(),
         }
     }
 }
 
-fn estimate_program(program: &Program, table: &[TableEntry]) -> f64 {
+/// The table as execution wants it.
+fn slots(table: &[TableEntry]) -> SmallVec<[Slot<'_>; 8]> {
+    table
+        .iter()
+        .map(|entry| Slot { buffer: entry.buffer.as_deref(), offset: entry.offset, length: entry.length })
+        .collect()
+}
+
+fn check_execute(commands: &CommandBuffer, entries: usize) -> Result<()> {
+    if commands.program().is_none() {
+        return Err(Status::failed_precondition(
+            "the command buffer is still being recorded; finalize it before execution",
+        ));
+    }
+    if entries > commands.binding_capacity() {
+        return Err(Status::invalid_argument(format!(
+            "binding table of {entries} entries is larger than the command buffer's capacity {}",
+            commands.binding_capacity()
+        )));
+    }
+    Ok(())
+}
+
+fn estimate_program(program: &Program, table: &[Slot<'_>]) -> f64 {
     let length = |index: usize| {
-        let binding = &program.bindings[index];
-        match (&binding.buffer, table.get(binding.slot as usize).and_then(|entry| entry.buffer.as_ref())) {
+        let binding = &program.bindings[index].binding;
+        match (&binding.buffer, table.get(binding.slot as usize).and_then(|slot| slot.buffer)) {
             (None, Some(buffer)) => binding.length.min(buffer.byte_length() as u64),
             _ => binding.length,
         }
@@ -242,9 +255,7 @@ fn estimate_program(program: &Program, table: &[TableEntry]) -> f64 {
             Command::Dispatch(dispatch) => {
                 let cost = dispatch.executable.tile_cost(dispatch.entry);
                 match (cost, &dispatch.counts) {
-                    (Some(cost), Counts::Static(counts)) => {
-                        cost * counts.iter().map(|&count| f64::from(count)).product::<f64>()
-                    }
+                    (Some(cost), Counts::Static { total, .. }) => cost * *total as f64,
                     _ => dispatch.bindings.clone().map(|index| length(index) as f64 / 4.0).sum(),
                 }
             }
@@ -254,4 +265,91 @@ fn estimate_program(program: &Program, table: &[TableEntry]) -> f64 {
         };
     }
     sum
+}
+
+/// [`QueueOp::alloca`], borrowed.
+pub(crate) struct Alloca<'a> {
+    pub(crate) storage: &'a Arc<Storage>,
+}
+
+impl Operation for Alloca<'_> {
+    fn estimate(&self) -> f64 {
+        0.0
+    }
+
+    fn run(&self, _: &Threads<'_>) -> Result<()> {
+        self.storage.commit()
+    }
+
+    fn to_owned(&self) -> QueueOp {
+        QueueOp::alloca(self.storage.clone())
+    }
+}
+
+/// [`QueueOp::dealloca`], borrowed.
+pub(crate) struct Dealloca<'a> {
+    pub(crate) buffer: Shared<'a, Buffer>,
+}
+
+impl Operation for Dealloca<'_> {
+    fn estimate(&self) -> f64 {
+        0.0
+    }
+
+    fn run(&self, _: &Threads<'_>) -> Result<()> {
+        self.buffer.storage().release();
+        Ok(())
+    }
+
+    fn to_owned(&self) -> QueueOp {
+        QueueOp::dealloca(self.buffer.to_arc())
+    }
+}
+
+/// [`QueueOp::execute`], borrowed.
+pub(crate) struct Execute<'a> {
+    commands: Shared<'a, CommandBuffer>,
+    table: SmallVec<[Slot<'a>; 8]>,
+    /// Where the buffers of the table come from.
+    buffers: SmallVec<[Option<Shared<'a, Buffer>>; 8]>,
+}
+
+impl<'a> Execute<'a> {
+    /// With an empty table.
+    #[inline]
+    pub(crate) fn new(commands: Shared<'a, CommandBuffer>) -> Execute<'a> {
+        Execute { commands, table: SmallVec::new(), buffers: SmallVec::new() }
+    }
+
+    /// Adds an entry to the table.
+    #[inline]
+    pub(crate) fn push(&mut self, buffer: Option<Shared<'a, Buffer>>, offset: u64, length: u64) {
+        self.table.push(Slot { buffer: buffer.map(Shared::object), offset, length });
+        self.buffers.push(buffer);
+    }
+
+    /// # Errors
+    /// As [`QueueOp::execute`].
+    pub(crate) fn check(&self) -> Result<()> {
+        check_execute(&self.commands, self.table.len())
+    }
+}
+
+impl Operation for Execute<'_> {
+    fn estimate(&self) -> f64 {
+        self.commands.program().map_or(0.0, |program| estimate_program(program, &self.table))
+    }
+
+    fn run(&self, threads: &Threads<'_>) -> Result<()> {
+        run_program(self.commands.begin_execution()?, &self.table, threads)
+    }
+
+    fn to_owned(&self) -> QueueOp {
+        let entries = self.table.iter().zip(&self.buffers).map(|(slot, buffer)| TableEntry {
+            buffer: buffer.map(Shared::to_arc),
+            offset: slot.offset,
+            length: slot.length,
+        });
+        QueueOp(Op::Execute { commands: self.commands.to_arc(), table: entries.collect() })
+    }
 }

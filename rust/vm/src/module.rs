@@ -299,7 +299,11 @@ impl<'a> CallFrame<'a> {
     /// Next argument, borrowed; INVALID_ARGUMENT when null or not a `T`.
     #[inline]
     pub fn borrow_ref<T: RefObject>(&mut self) -> Result<&'a T> {
-        self.shared_ref().map(Shared::object)
+        let value = self.any_ref()?;
+        match value.as_ref().and_then(|object| refs::borrow::<T>(object.as_ref())) {
+            Some(object) => Ok(object),
+            None => Err(unfit::<T>(value, self.next - 1)),
+        }
     }
 
     /// Next argument, borrowed in a way that it can be kept; INVALID_ARGUMENT when null or not a `T`.

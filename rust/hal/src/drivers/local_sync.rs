@@ -1,6 +1,6 @@
 //! `local-sync`: every operation waits and runs on the thread that submits it.
 
-use crate::device::Driver;
+use crate::device::{Admission, Driver};
 use crate::execute::Threads;
 use crate::fence::Fence;
 use crate::queue::QueueOp;
@@ -15,6 +15,17 @@ impl Driver for LocalSync {
     fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
         let ready = waits.map_or(Ok(()), |fence| fence.wait(None));
         let result = ready.and_then(|()| operation.run(&Threads::Caller(self.local_memory)));
+        self.finish(result, signals.as_deref())
+    }
+
+    fn admit(&self, waits: Option<&Fence>) -> Result<Admission<'_>> {
+        Ok(match waits.map_or(Ok(()), |fence| fence.wait(None)) {
+            Ok(()) => Admission::Now(Threads::Caller(self.local_memory), f64::INFINITY),
+            Err(status) => Admission::Failed(status),
+        })
+    }
+
+    fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()> {
         match (result, signals) {
             (Ok(()), None) => Ok(()),
             (Ok(()), Some(fence)) => fence.signal(),

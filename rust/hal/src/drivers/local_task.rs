@@ -4,7 +4,7 @@
 //! to be short runs at once on the thread that made it ready. A longer one is queued for the workers, and whoever blocks
 //! on its signal meanwhile may take it over (`Helper`): the thread that submits and waits takes part in the work.
 
-use crate::device::Driver;
+use crate::device::{Admission, Driver};
 use crate::execute::{Threads, task_status};
 use crate::fence::Fence;
 use crate::queue::QueueOp;
@@ -31,20 +31,31 @@ impl LocalTask {
 
 impl Driver for LocalTask {
     fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
-        self.executor.check_fork().map_err(|error| task_status(&error))?;
-        match waits.as_ref().and_then(|fence| fence.poll().map_or(Some(None), |result| result.err().map(Some))) {
-            // Reached, or nothing to wait for.
-            None => start(&self.executor, operation, signals),
-            // Failed.
-            Some(Some(status)) => {
-                if let Some(signals) = &signals {
-                    signals.fail(&status);
-                }
-            }
-            // Pending.
-            Some(None) => {
+        match self.admit(waits.as_deref())? {
+            Admission::Now(..) => start(&self.executor, operation, signals),
+            Admission::Failed(status) => return self.finish(Err(status), signals.as_deref()),
+            Admission::Later => {
                 let points = waits.map(|fence| fence.points()).unwrap_or_default();
                 defer(&self.executor, &Fence::from_points(points), operation, signals);
+            }
+        }
+        Ok(())
+    }
+
+    fn admit(&self, waits: Option<&Fence>) -> Result<Admission<'_>> {
+        self.executor.check_fork().map_err(|error| task_status(&error))?;
+        Ok(match waits.map_or(Some(Ok(())), Fence::poll) {
+            Some(Ok(())) => Admission::Now(Threads::Pool(&self.executor), INLINE_NANOSECONDS),
+            Some(Err(status)) => Admission::Failed(status),
+            None => Admission::Later,
+        })
+    }
+
+    fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()> {
+        if let Some(fence) = signals {
+            // A fence that is past its value already was signalled by somebody else: that is how it fails.
+            if let Err(status) = result.and_then(|()| fence.signal()) {
+                fence.fail(&status);
             }
         }
         Ok(())

@@ -161,7 +161,13 @@ impl Executable {
     /// # Errors
     /// NOT_FOUND, with the names that exist.
     pub fn lookup(&self, name: &str) -> Result<usize> {
-        self.entries.iter().position(|entry| entry.name == name).ok_or_else(|| {
+        self.lookup_bytes(name.as_bytes())
+    }
+
+    /// As [`lookup`](Self::lookup), for a name that need not be text.
+    pub(crate) fn lookup_bytes(&self, name: &[u8]) -> Result<usize> {
+        self.entries.iter().position(|entry| entry.name.as_bytes() == name).ok_or_else(|| {
+            let name = String::from_utf8_lossy(name);
             let names: Vec<&str> = self.entries.iter().map(|entry| entry.name.as_str()).collect();
             Status::not_found(format!("executable has no function \"{name}\"; it has: {}", names.join(", ")))
         })

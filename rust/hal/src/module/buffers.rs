@@ -141,16 +141,11 @@ pub(super) fn view_assert(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
     let label: &VmBuffer = frame.borrow_ref()?;
     let (element, expected_encoding) = (ElementType(frame.i32()? as u32), frame.i32()? as u32);
     let same_type = view.element_type().is_compatible(element) && view.encoding_type() == expected_encoding;
-    let count = frame.span()?;
-    // The common case compares without building anything.
-    let mut same = same_type && count == view.shape().len();
-    let mut shape = crate::buffer_view::Shape::new();
-    for index in 0..count {
-        let dim = frame.i64()? as u64;
-        same = same && view.shape().get(index) == Some(&dim);
-        shape.push(dim);
+    let shape = dims(frame)?;
+    if same_type && view.shape() == &shape[..] {
+        return Ok(Flow::Done);
     }
-    if same { Ok(Flow::Done) } else { Err(view_mismatch(view, &text(label), element, expected_encoding, &shape)) }
+    Err(view_mismatch(view, &text(label), element, expected_encoding, &shape))
 }
 
 #[cold]
@@ -198,7 +193,7 @@ pub(super) fn view_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
     if start != 0 || size != buffer.byte_length() {
         buffer = Arc::new(buffer.subspan(offset, length)?);
     }
-    frame.push_ref(Arc::new(BufferView::new(buffer, element, encoding, &shape)?));
+    frame.push_ref(Arc::new(BufferView::with_shape(buffer, element, encoding, shape)?));
     Ok(Flow::Done)
 }
 

@@ -2,35 +2,40 @@
 
 use super::{HalModule, text};
 use crate::buffer::Buffer;
-use crate::command_buffer::{CommandBuffer, Pattern};
-use crate::device::Device;
+use crate::command_buffer::Pattern;
+use crate::device::{Device, Operation};
 use crate::executable::Executable;
-use crate::execute::TableEntry;
 use crate::fence::Fence;
 use crate::file::File;
-use crate::queue::QueueOp;
+use crate::queue::{Dealloca, Execute, QueueOp};
 use crate::types::access;
-use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tiree_vm::{Annotate, CallFrame, Flow, Result, Status, VmBuffer};
+use tiree_vm::{Annotate, CallFrame, Flow, Result, Shared, Status, VmBuffer};
 
 /// What every queue function begins with: device, affinity, wait fence, signal fence.
 struct Queue<'a> {
     device: &'a Device,
-    waits: Option<Arc<Fence>>,
-    signals: Option<Arc<Fence>>,
+    waits: Option<Shared<'a, Fence>>,
+    signals: Option<Shared<'a, Fence>>,
 }
 
 impl<'a> Queue<'a> {
+    #[inline]
     fn read(frame: &mut CallFrame<'a>) -> Result<Queue<'a>> {
         let device: &Device = frame.borrow_ref()?;
         device.check_affinity(frame.i64()?)?;
-        Ok(Queue { device, waits: frame.opt_ref()?, signals: frame.opt_ref()? })
+        Ok(Queue { device, waits: frame.opt_shared_ref()?, signals: frame.opt_shared_ref()? })
     }
 
     fn submit(self, operation: QueueOp) -> Result<Flow> {
-        self.device.submit(self.waits, self.signals, operation)?;
+        let (waits, signals) = (self.waits.map(Shared::to_arc), self.signals.map(Shared::to_arc));
+        self.device.submit(waits, signals, operation)?;
+        Ok(Flow::Done)
+    }
+
+    fn perform(self, operation: &impl Operation) -> Result<Flow> {
+        self.device.perform(self.waits, self.signals, operation)?;
         Ok(Flow::Done)
     }
 }
@@ -91,13 +96,13 @@ pub(super) fn queue_alloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<F
     let length =
         usize::try_from(size).map_err(|_| Status::invalid_argument(format!("allocation size {size} is negative")))?;
     let Queue { device, waits, signals } = queue;
-    frame.push_ref(device.alloca(waits, signals, types, usages, length)?);
+    frame.push_ref(device.perform_alloca(waits, signals, types, usages, length)?);
     Ok(Flow::Done)
 }
 
 pub(super) fn queue_dealloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let queue = Queue::read(frame)?;
-    queue.submit(QueueOp::dealloca(frame.get_ref()?))
+    queue.perform(&Dealloca { buffer: frame.shared_ref()? })
 }
 
 pub(super) fn queue_barrier(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -156,24 +161,25 @@ pub(super) fn queue_write(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
 
 pub(super) fn queue_execute(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let queue = Queue::read(frame)?;
-    let commands: Arc<CommandBuffer> = frame.get_ref()?;
-    queue.submit(QueueOp::execute(commands, SmallVec::new())?)
+    let execute = Execute::new(frame.shared_ref()?);
+    execute.check()?;
+    queue.perform(&execute)
 }
 
 pub(super) fn queue_execute_indirect(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let queue = Queue::read(frame)?;
-    let commands: Arc<CommandBuffer> = frame.get_ref()?;
+    let mut execute = Execute::new(frame.shared_ref()?);
     frame.i64()?;
-    let mut table = SmallVec::new();
     for slot in 0..frame.span()? {
-        let buffer: Option<Arc<Buffer>> = frame.opt_ref()?;
+        let buffer: Option<Shared<'_, Buffer>> = frame.opt_shared_ref()?;
         let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
         if let Some(buffer) = &buffer {
             buffer.resolve_range(offset, length).annotate(|| format!("slot {slot} of the binding table"))?;
         }
-        table.push(TableEntry { buffer, offset, length });
+        execute.push(buffer, offset, length);
     }
-    queue.submit(QueueOp::execute(commands, table)?)
+    execute.check()?;
+    queue.perform(&execute)
 }
 
 pub(super) fn file_from_memory(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -214,6 +220,10 @@ pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Res
 pub(super) fn executable_lookup(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let executable: &Executable = frame.borrow_ref()?;
     let name: &VmBuffer = frame.borrow_ref()?;
-    frame.push_i64(executable.lookup(&text(name))? as i64);
+    let entry = match name.as_slice() {
+        Some(bytes) => executable.lookup_bytes(bytes)?,
+        None => executable.lookup(&text(name))?,
+    };
+    frame.push_i64(entry as i64);
     Ok(Flow::Done)
 }

@@ -6,15 +6,28 @@ use crate::fence::{DeadlineWait, Fence, FenceWait};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tiree_vm::{CallFrame, Flow, Result, Status, StatusCode};
+use tiree_vm::{CallFrame, Flow, Result, Shared, Status, StatusCode};
 
-/// Reads a span of fences; nulls count as reached and are left out.
-fn fences(frame: &mut CallFrame<'_>) -> Result<SmallVec<[Arc<Fence>; 2]>> {
+/// Reads a span of fences. Nulls count as reached; they and what is reached are left out.
+#[inline]
+fn unreached<'a>(frame: &mut CallFrame<'a>) -> Result<SmallVec<[Shared<'a, Fence>; 4]>> {
     let mut fences = SmallVec::new();
     for _ in 0..frame.span()? {
-        fences.extend(frame.opt_ref::<Fence>()?);
+        if let Some(fence) = frame.opt_shared_ref::<Fence>()?
+            && !fence.is_reached()
+        {
+            fences.push(fence);
+        }
     }
     Ok(fences)
+}
+
+/// One fence for all of them.
+fn join_all(fences: &[Shared<'_, Fence>]) -> Arc<Fence> {
+    match fences {
+        [fence] => fence.to_arc(),
+        _ => Arc::new(Fence::join(fences.iter().map(|fence| fence.object()))),
+    }
 }
 
 pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -35,14 +48,14 @@ pub(super) fn fail(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
 }
 
 pub(super) fn signal(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    if let Some(fence) = frame.opt_ref::<Fence>()? {
+    if let Some(fence) = frame.opt_shared_ref::<Fence>()? {
         fence.signal()?;
     }
     Ok(Flow::Done)
 }
 
 pub(super) fn query(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    let answer = frame.opt_ref::<Fence>()?.map_or(Some(Ok(())), |fence| fence.poll());
+    let answer = frame.opt_shared_ref::<Fence>()?.map_or(Some(Ok(())), |fence| fence.poll());
     let code = match answer {
         Some(Ok(())) => StatusCode::Ok,
         Some(Err(status)) => status.code(),
@@ -54,11 +67,10 @@ pub(super) fn query(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
 
 pub(super) fn join(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     frame.i64()?;
-    let mut fences = fences(frame)?;
-    match fences.len() {
-        0 => frame.push_any_ref(None),
-        1 => frame.push_any_ref(fences.pop().map(|fence| fence as Arc<dyn tiree_vm::RefObject>)),
-        _ => frame.push_ref(Arc::new(Fence::join(fences.iter().map(Arc::as_ref)))),
+    match &unreached(frame)?[..] {
+        [] => frame.push_any_ref(None),
+        [fence] => frame.push_any_ref(fence.to_ref()),
+        fences => frame.push_ref(join_all(fences)),
     }
     Ok(Flow::Done)
 }
@@ -69,12 +81,16 @@ struct AwaitDeadline(Instant);
 pub(super) fn wait(module: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let timeout = frame.i32()?;
     frame.i64()?;
-    let mut fences = fences(frame)?;
-    let joined = match fences.len() {
-        0 => return reached(frame),
-        1 => fences.remove(0),
-        _ => Arc::new(Fence::join(fences.iter().map(Arc::as_ref))),
-    };
+    let fences = unreached(frame)?;
+    if fences.is_empty() {
+        return reached(frame);
+    }
+    suspend_or_wait(module, frame, timeout, join_all(&fences))
+}
+
+/// Goes on with an await whose fence was not reached a moment ago.
+#[inline(never)]
+fn suspend_or_wait(module: &HalModule, frame: &mut CallFrame<'_>, timeout: i32, joined: Arc<Fence>) -> Result<Flow> {
     if let Some(result) = joined.poll() {
         result?;
         return reached(frame);

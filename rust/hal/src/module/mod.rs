@@ -153,7 +153,11 @@ pub(crate) fn text(buffer: &VmBuffer) -> String {
 
 /// Reads the tuples of a span of u64 (dims and the like).
 fn dims(frame: &mut CallFrame<'_>) -> Result<crate::buffer_view::Shape> {
-    (0..frame.span()?).map(|_| Ok(frame.i64()? as u64)).collect()
+    let mut dims = crate::buffer_view::Shape::new();
+    for _ in 0..frame.span()? {
+        dims.push(frame.i64()? as u64);
+    }
+    Ok(dims)
 }
 
 #[cfg(test)]

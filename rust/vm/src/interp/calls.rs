@@ -58,7 +58,6 @@ impl Machine {
             Instance::Native(native) => native,
             Instance::Bytecode(callee) => return self.enter(callee, target.ordinal, arguments),
         };
-        self.results.clear();
         // SAFETY: the registers belong to the innermost frame; the call has no way to reach it but through the frame
         // made here, and only the registers in `arguments` are asked for.
         let registers = unsafe { Registers::new(cells, slots) };
@@ -70,7 +69,7 @@ impl Machine {
             Err(status) => return Err(imported(status, &target.instance, target.ordinal)),
         }
         if self.resume.is_some() {
-            self.resume = None;
+            self.forget_resume();
         }
         for word in moved {
             // SAFETY: as above; nothing borrows the registers any more.
@@ -96,7 +95,7 @@ impl Machine {
     unsafe fn take_pushed(&mut self, words: &[Inst], kinds: &[Kind], cells: *mut u32, slots: *mut Ref) -> Result<()> {
         if words.len() != self.results.len() {
             // An importer that does not say what it expects gets nothing.
-            return check_results(kinds, &self.results);
+            return self.check_pushed(kinds);
         }
         for (word, value) in words.iter().zip(&mut self.results) {
             // SAFETY: registers of verified code are inside the frame; 64-bit ones have both cells there.
@@ -109,14 +108,29 @@ impl Machine {
                     (kind::F64, Value::F64(v)) => at.cast::<u64>().write_unaligned(v.to_bits()),
                     (kind::REF, Value::Ref(object)) => *slots.add(reg::ref_ordinal(word.a)) = object.take(),
                     // The convention of the importer is that of the function, so this says what is wrong.
-                    _ => return check_results(kinds, &self.results),
+                    _ => return self.check_pushed(kinds),
                 }
             }
         }
+        // SAFETY: what is left of the values are numbers and null references.
+        unsafe { self.results.set_len(0) };
         Ok(())
     }
 
+    #[cold]
+    fn forget_resume(&mut self) {
+        self.resume = None;
+    }
+
+    #[cold]
+    fn check_pushed(&mut self, kinds: &[Kind]) -> Result<()> {
+        let checked = check_results(kinds, &self.results);
+        self.results.clear();
+        checked
+    }
+
     /// Calls function `ordinal` of another bytecode module.
+    #[inline(never)]
     fn enter(&mut self, callee: &BytecodeInstance, ordinal: usize, arguments: &[Inst]) -> Result<Called> {
         let mut args = std::mem::take(&mut self.args);
         args.clear();
