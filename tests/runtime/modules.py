@@ -125,6 +125,53 @@ module @mixed {
 }
 """
 
+# Host code that waits for fences of the caller, and a loop that takes as long as it is told.
+WAITS = """
+module @waits {
+  util.func public @double_after(%fence: !hal.fence, %x: i32) -> i32 {
+    %forever = arith.constant -1 : i32
+    %status = hal.fence.await until([%fence]) timeout_millis(%forever) flags("None") : i32
+    util.status.check_ok %status, "the fence failed"
+    %0 = arith.addi %x, %x : i32
+    util.return %0 : i32
+  }
+  util.func public @sum_after(%first: !hal.fence, %second: !hal.fence, %x: i32) -> i32 {
+    %forever = arith.constant -1 : i32
+    %s0 = hal.fence.await until([%first]) timeout_millis(%forever) flags("None") : i32
+    util.status.check_ok %s0, "the first fence failed"
+    %y = arith.addi %x, %x : i32
+    %s1 = hal.fence.await until([%second]) timeout_millis(%forever) flags("None") : i32
+    util.status.check_ok %s1, "the second fence failed"
+    %0 = arith.addi %y, %x : i32
+    util.return %0 : i32
+  }
+  util.func public @spin(%n: i64) -> i64 {
+    %c0 = arith.constant 0 : i64
+    %c1 = arith.constant 1 : i64
+    cf.br ^bb1(%c0, %c1 : i64, i64)
+  ^bb1(%i: i64, %a: i64):
+    %more = arith.cmpi slt, %i, %n : i64
+    cf.cond_br %more, ^bb2, ^bb3
+  ^bb2:
+    %x = arith.muli %a, %a : i64
+    %b = arith.addi %x, %c1 : i64
+    %j = arith.addi %i, %c1 : i64
+    cf.br ^bb1(%j, %b : i64, i64)
+  ^bb3:
+    util.return %a : i64
+  }
+}
+"""
+
+TRACED = """
+func.func @traced(%a: tensor<4xf32>) -> tensor<4xf32> {
+  flow.tensor.trace "key" = [%a : tensor<4xf32>]
+  %0 = stablehlo.add %a, %a : tensor<4xf32>
+  flow.tensor.trace "sum" = [%0 : tensor<4xf32>, %a : tensor<4xf32>]
+  return %0 : tensor<4xf32>
+}
+"""
+
 _CACHE: Path | None = None
 
 

@@ -196,3 +196,10 @@ def _bits(array: np.ndarray) -> Any:
 
     native = array.dtype.kind in "biufc" and not array.dtype.name.startswith(("bfloat", "float8"))
     return array.dtype if native else np.dtype(f"uint{8 * array.dtype.itemsize}")
+
+
+def map_dtype_to_element_type(dtype: Any) -> HalElementType | None:
+    """The element type of a numpy dtype, or None."""
+    from tiree.runtime.dtypes import map_dtype_to_hal_element_type
+
+    return map_dtype_to_hal_element_type(dtype)

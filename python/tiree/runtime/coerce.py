@@ -10,7 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tiree import _native
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
 
 _DTYPES = {
@@ -102,6 +106,10 @@ def _tensor(value: Any, where: str, name: str, element: str, shape: list[int | N
 
     dtype = _dtype(element)
     needs = f"needs {dtype} [{_dims(shape)}]"
+    if isinstance(value, _native.VmRef):
+        value = value.deref(_native.HalBufferView) if value.isinstance(_native.HalBufferView) else value
+    if isinstance(value, _native.HalBufferView):
+        return _view(value, where, name, needs, shape, dtype)
     if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
         array = _foreign_array(value, where, needs)
         if array.dtype.newbyteorder("=") != dtype and not (element[0] == "i" and _same_integer(array.dtype, dtype)):
@@ -109,9 +117,30 @@ def _tensor(value: Any, where: str, name: str, element: str, shape: list[int | N
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
     else:
         array = _from_python(value, where, needs, dtype)
-    if array.ndim != len(shape) or any(d is not None and d != n for d, n in zip(shape, array.shape, strict=True)):
+    if not _fits(array.shape, shape):
         raise ValueError(f"{where} has shape [{_dims(array.shape)}]; needs [{_dims(shape)}].")
     return _plain(array)
+
+
+def _view(
+    value: _native.HalBufferView, where: str, name: str, needs: str, shape: list[int | None], dtype: np.dtype
+) -> _native.HalBufferView:
+    """A buffer view that came in a reference, or the refusal of one that does not fit."""
+    from tiree.runtime.dtypes import dtype_of
+
+    try:
+        given = dtype_of(value.element_type)
+    except ValueError:
+        raise TypeError(f"{where} has element type {value.element_type:#010x}; {needs}.") from None
+    if given != dtype and not (dtype.kind == "i" and _same_integer(given, dtype)):
+        raise TypeError(f'{where} is {given} [{_dims(value.shape)}]; {needs}. Pass {name}.astype("{dtype}").')
+    if not _fits(value.shape, shape):
+        raise ValueError(f"{where} has shape [{_dims(value.shape)}]; needs [{_dims(shape)}].")
+    return value
+
+
+def _fits(given: Sequence[int], wanted: Sequence[int | None]) -> bool:
+    return len(given) == len(wanted) and all(w is None or w == g for g, w in zip(given, wanted, strict=True))
 
 
 def _same_integer(given: np.dtype, wanted: np.dtype) -> bool:
@@ -167,6 +196,4 @@ def _plain(array: np.ndarray) -> Any:
     element = _ELEMENT_TYPES.get(array.dtype.name)
     if element is None:
         return array
-    from tiree import _native
-
     return _native.HalBufferView.from_bytes(array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16), element)

@@ -74,7 +74,8 @@ class DTypeInfo:
 
     @property
     def is_signed(self) -> bool:
-        return self.dtype.kind not in "ub"
+        """Whether it is a signed integer; floats are not, as in IREE."""
+        return self.dtype.kind == "i"
 
 
 @cache

@@ -146,5 +146,5 @@ class HalElementType(IntEnum):
 
     @staticmethod
     def dense_byte_count(element_type: HalElementType | int) -> int:
-        """Bytes of one element."""
-        return (int(element_type) & 0xFF) // 8
+        """Bytes of one element, rounded up."""
+        return ((int(element_type) & 0xFF) + 7) // 8

@@ -38,7 +38,7 @@ class StatusError(RuntimeError):
 
 
 class StatusValueError(StatusError, ValueError):
-    """INVALID_ARGUMENT and NOT_FOUND."""
+    """INVALID_ARGUMENT, NOT_FOUND, and DATA_LOSS: files that are damaged."""
 
 
 class StatusIndexError(StatusError, IndexError):
@@ -56,6 +56,7 @@ class StatusTimeoutError(StatusError, TimeoutError):
 _CLASSES: dict[str, type[StatusError]] = {
     "INVALID_ARGUMENT": StatusValueError,
     "NOT_FOUND": StatusValueError,
+    "DATA_LOSS": StatusValueError,
     "OUT_OF_RANGE": StatusIndexError,
     "UNIMPLEMENTED": StatusNotImplementedError,
     "DEADLINE_EXCEEDED": StatusTimeoutError,

@@ -31,7 +31,9 @@ class BoundModule:
     """A module in a context: its functions as attributes and items."""
 
     def __init__(self, context: SystemContext, vm_module: _native.VmModule) -> None:
-        self._context = context
+        # Not the context itself, which holds this: a cycle would keep modules until the garbage collector comes.
+        self._vm_context = context.vm_context
+        self._device = context.config.device
         self.vm_module = vm_module
         self._functions: dict[str, FunctionInvoker] = {}
 
@@ -53,9 +55,7 @@ class BoundModule:
             function = self.vm_module.lookup_function(name)
             if function is None:
                 raise KeyError(self._unknown(name))
-            invoker = self._functions[name] = FunctionInvoker(
-                self._context.vm_context, self._context.config.device, function
-            )
+            invoker = self._functions[name] = FunctionInvoker(self._vm_context, self._device, function)
         return invoker
 
     def _unknown(self, name: str) -> str:

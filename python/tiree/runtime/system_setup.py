@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from functools import cache
 from threading import RLock
 
 from tiree import _native
@@ -67,7 +68,13 @@ def query_available_drivers() -> list[str]:
 
 def get_driver(device_uri: str) -> HalDriver:
     """The driver that `device_uri` (`local-task`, `local-task://0`) names. Raises `ValueError` for an unknown one."""
-    return HalDriver(device_uri.partition("://")[0])
+    return get_cached_hal_driver(device_uri.partition("://")[0])
+
+
+@cache
+def get_cached_hal_driver(name: str) -> HalDriver:
+    """One object per driver."""
+    return HalDriver(name)
 
 
 def get_device(device_uri: str, cache: bool = True) -> _native.HalDevice:

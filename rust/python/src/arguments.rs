@@ -27,18 +27,13 @@ use crate::vm::refs::VmRef;
 pub struct ImportPolicy {
     /// For copies.
     pub allocator: Arc<Allocator>,
-    /// Memory that is less aligned is copied. Kernels of Tiree assume 16 bytes, those of other makers 64.
-    pub alignment: usize,
-    /// Whether memory of Python's is always copied: the call goes on after Python has control again.
+    /// Whether memory of Python's is always copied: the kernels may write it, or the call goes on after Python has
+    /// control again.
     pub always_copy: bool,
 }
 
-impl ImportPolicy {
-    /// For memory that belongs to no device yet, suited to every module.
-    pub fn unowned() -> ImportPolicy {
-        ImportPolicy { allocator: Arc::new(Allocator::new()), alignment: 64, always_copy: false }
-    }
-}
+/// What kernels of Tiree assume of the memory of arguments; less aligned memory is copied.
+const ALIGNMENT: usize = 16;
 
 static COERCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -158,9 +153,7 @@ pub fn import_bytes(py: Python<'_>, memory: Arc<ForeignBuffer>, policy: &ImportP
     let mut params = default_params();
     let length = memory.len();
     match NonNull::new(memory.data()) {
-        Some(pointer)
-            if length > 0 && !policy.always_copy && (pointer.as_ptr() as usize).is_multiple_of(policy.alignment) =>
-        {
+        Some(pointer) if length > 0 && !policy.always_copy && (pointer.as_ptr() as usize).is_multiple_of(ALIGNMENT) => {
             if memory.is_readonly() {
                 params.access = access::READ;
             }

@@ -191,8 +191,7 @@ impl FunctionInvoker {
         let function = vm_context.inner.function(&vm_function.module_name, &vm_function.name).or_raise(py, "")?;
         let coarse = vm_function.attr("iree.abi.model") == Some("coarse-fences");
         let signature = Signature::new(function.cconv(), vm_function.attr("iree.abi.declaration"), coarse);
-        let alignment = crate::vm::module::binding_alignment(&function.module());
-        let policy = |always_copy| ImportPolicy { allocator: device.0.allocator().clone(), alignment, always_copy };
+        let policy = |always_copy| ImportPolicy { allocator: device.0.allocator().clone(), always_copy };
         // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
         let (policy, copying) = (policy(!made_by_tiree), policy(true));

@@ -89,16 +89,16 @@ impl HalAllocator {
         Ok(HalBuffer(Arc::new(copy)))
     }
 
-    /// A buffer over the memory of `buffer_obj`, which both sides see; devices do not write it when Python may not.
+    /// A buffer over the memory of `buffer`, which both sides see; devices do not write it when Python may not.
     /// RuntimeError when it is not 64-byte aligned, which kernels rely on: copy it then.
     fn import_host_allocation(
         &self,
         py: Python<'_>,
-        buffer_obj: &Bound<'_, PyAny>,
+        buffer: &Bound<'_, PyAny>,
         memory_type: u32,
         allowed_usage: u32,
     ) -> PyResult<HalBuffer> {
-        let memory = ForeignBuffer::contiguous(buffer_obj, false)?;
+        let memory = ForeignBuffer::contiguous(buffer, false)?;
         let (data, length, writable) = (NonNull::new(memory.data()), memory.len(), !memory.is_readonly());
         let data = data.unwrap_or(NonNull::dangling());
         let owner: Arc<dyn Any + Send + Sync> = Arc::new(Shared { _memory: memory });

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
+use tiree_hal::allocator::Allocator;
 use tiree_hal::buffer::BufferParams;
 use tiree_hal::buffer_view::{BufferView, shape_text};
 use tiree_hal::types::{ElementType, access, encoding, memory_type, usage};
 
-use crate::arguments::ImportPolicy;
+use crate::arguments::copy_bytes;
 use crate::errors::IntoPython;
 use crate::foreign::{self, Export, ForeignBuffer};
 use crate::hal::buffer::{HalBuffer, MappedMemory};
@@ -33,12 +34,12 @@ impl HalBufferView {
         view.map(|v| HalBufferView(Arc::new(v))).or_raise(py, "")
     }
 
-    /// A view over the bytes of `array`, whose elements stand for `element_type` (for types the protocol cannot name).
+    /// A view with a copy of the bytes of `array`, whose elements stand for `element_type` (for types the protocol cannot name).
     #[staticmethod]
     fn from_bytes(py: Python<'_>, array: &Bound<'_, PyAny>, element_type: u32) -> PyResult<HalBufferView> {
         let memory = ForeignBuffer::contiguous(array, false)?;
         let shape: Vec<u64> = memory.shape().iter().map(|&d| d as u64).collect();
-        let buffer = crate::arguments::import_bytes(py, memory, &ImportPolicy::unowned()).or_raise(py, "")?;
+        let buffer = copy_bytes(py, &memory, &Allocator::new(), default_params()).or_raise(py, "")?;
         let view = BufferView::new(Arc::new(buffer), ElementType(element_type), encoding::DENSE_ROW_MAJOR, &shape);
         view.map(|v| HalBufferView(Arc::new(v))).or_raise(py, "")
     }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use tiree_hal::command_buffer::CommandBuffer;
 use tiree_hal::device::Device;
 use tiree_hal::drivers;
 use tiree_hal::fence::Fence;
@@ -57,6 +58,15 @@ impl HalDevice {
         let py = waits.py();
         let (waits, signals) = (fence_of(waits)?, fence_of(signals)?);
         py.detach(|| self.0.submit(waits, signals, operation()?)).or_raise(py, context)
+    }
+
+    fn execute(
+        &self,
+        commands: Arc<CommandBuffer>,
+        waits: &Bound<'_, PyAny>,
+        signals: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        self.submit("queue_execute", waits, signals, move || QueueOp::execute(commands, std::iter::empty().collect()))
     }
 }
 
@@ -157,17 +167,31 @@ impl HalDevice {
         })
     }
 
-    /// Queues the execution of a command buffer that has ended recording.
+    /// Queues the execution of a command buffer that has ended recording, or of a list of them in order.
     fn queue_execute(
         &self,
-        command_buffer: &HalCommandBuffer,
+        command_buffers: &Bound<'_, PyAny>,
         wait_semaphores: &Bound<'_, PyAny>,
         signal_semaphores: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let commands = command_buffer.0.clone();
-        self.submit("queue_execute", wait_semaphores, signal_semaphores, move || {
-            QueueOp::execute(commands, std::iter::empty().collect())
-        })
+        let commands = match command_buffers.cast::<HalCommandBuffer>() {
+            Ok(one) => vec![one.get().0.clone()],
+            Err(_) => {
+                let several: Vec<PyRef<'_, HalCommandBuffer>> = command_buffers.extract()?;
+                several.iter().map(|commands| commands.0.clone()).collect()
+            }
+        };
+        let Some((last, first)) = commands.split_last() else {
+            return self.submit("queue_execute", wait_semaphores, signal_semaphores, || Ok(QueueOp::barrier()));
+        };
+        // Each but the last signals a fence of its own that the next waits for.
+        let mut waits = wait_semaphores.clone();
+        for commands in first {
+            let between = Bound::new(waits.py(), HalFence(Arc::new(Fence::unsignalled())))?.into_any();
+            self.execute(commands.clone(), &waits, &between)?;
+            waits = between;
+        }
+        self.execute(last.clone(), &waits, signal_semaphores)
     }
 
     /// A DLPack capsule that shares the memory of `buffer_view` and says that it is on that device (1, 0 is the CPU).
@@ -184,6 +208,7 @@ impl HalDevice {
 
     /// The tensor of a DLPack capsule, which is used up. ValueError for other devices than the CPU, strides, and element
     /// types that the HAL has not.
+    #[allow(clippy::wrong_self_convention)] // The name is IREE's.
     fn from_dlpack_capsule(&self, capsule: &Bound<'_, PyAny>) -> PyResult<HalBufferView> {
         Ok(HalBufferView(Arc::new(dlpack::from_capsule(capsule, self.0.allocator())?)))
     }

@@ -235,7 +235,7 @@ fn check(tensor: &Tensor) -> PyResult<(ElementType, Shape)> {
     if dims.iter().any(|d| *d < 0) || dims.iter().try_fold(16i64, |n, d| n.checked_mul((*d).max(1))).is_none() {
         return Err(PyValueError::new_err("the tensor's shape is not possible"));
     }
-    if !tensor.strides.is_null() && rank > 0 {
+    if !tensor.strides.is_null() && rank > 0 && !dims.contains(&0) {
         // SAFETY: as for the dimensions.
         let strides = unsafe { std::slice::from_raw_parts(tensor.strides, rank) };
         let mut expected = 1;

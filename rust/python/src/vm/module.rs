@@ -18,6 +18,9 @@ use crate::foreign::ForeignBuffer;
 use crate::vm::buffer::VmBuffer;
 use crate::vm::function::VmFunction;
 
+/// What `__reduce__` returns: a function, and the arguments that it makes the object of again.
+type Pickled<'py> = (Bound<'py, PyAny>, (Bound<'py, PyAny>, Bound<'py, PyAny>));
+
 /// The root of everything in IREE's API. Types are known statically here, so it holds nothing.
 #[pyclass(frozen, module = "tiree._native")]
 pub struct VmInstance;
@@ -67,11 +70,6 @@ impl Drop for Wrapped {
 /// Whether Tiree's compiler wrote `module`.
 pub fn made_by_tiree(module: &AnyModule) -> bool {
     matches!(module, AnyModule::Bytecode(m) if m.archive().def().attrs.iter().any(|a| a.key == "tiree.version"))
-}
-
-/// The alignment that kernels of `module` assume of their bindings.
-pub fn binding_alignment(module: &AnyModule) -> usize {
-    if made_by_tiree(module) { 16 } else { 64 }
 }
 
 impl VmModule {
@@ -288,9 +286,7 @@ impl VmModule {
     }
 
     /// Pickles as the bytes it was made of or the file's contents.
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyAny>, Bound<'py, PyAny>))> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
         let py = slf.py();
         let AnyModule::Bytecode(module) = &slf.get().inner else {
             return Err(pyo3::exceptions::PyTypeError::new_err("native modules cannot be pickled"));

@@ -99,15 +99,10 @@ impl NativeModule for PythonModule {
 
 /// Takes what a Python function returned as results of these kinds.
 fn push_results(returned: &Bound<'_, PyAny>, kinds: &[Kind], frame: &mut CallFrame<'_>) -> Result<()> {
-    let single = [returned.clone()];
-    let tuple;
-    let values: &[Bound<'_, PyAny>] = match kinds.len() {
-        0 if returned.is_none() => &[],
-        1 => &single,
-        _ => {
-            tuple = returned.cast::<PyTuple>().map(|t| t.iter().collect::<Vec<_>>()).unwrap_or_default();
-            &tuple
-        }
+    let values: Vec<Bound<'_, PyAny>> = match (kinds.len(), returned.cast::<PyTuple>()) {
+        (0, _) if returned.is_none() => Vec::new(),
+        (2.., Ok(tuple)) => tuple.iter().collect(),
+        _ => vec![returned.clone()],
     };
     if values.len() != kinds.len() {
         return Err(Status::invalid_argument(format!(

@@ -99,27 +99,22 @@ fn object_of_reference(py: Python<'_>, reference: Ref) -> PyResult<Bound<'_, PyA
 
 #[pymethods]
 impl VmRef {
-    /// The object as an instance of `ref_class`. TypeError when it is another one; None instead when `optional`.
-    #[pyo3(signature = (ref_class, optional = false))]
-    fn deref<'py>(
-        &self,
-        py: Python<'py>,
-        ref_class: &Bound<'py, PyType>,
-        optional: bool,
-    ) -> PyResult<Bound<'py, PyAny>> {
-        if let Some(object) = self.object_as(ref_class)? {
+    /// The object as an instance of `value`. TypeError when it is another one; None instead when `optional`.
+    #[pyo3(signature = (value, optional = false))]
+    fn deref<'py>(&self, py: Python<'py>, value: &Bound<'py, PyType>, optional: bool) -> PyResult<Bound<'py, PyAny>> {
+        if let Some(object) = self.object_as(value)? {
             return Ok(object);
         }
         if optional {
             return Ok(py.None().into_bound(py));
         }
         let have = self.0.as_ref().map_or("null", |r| r.type_name());
-        Err(PyTypeError::new_err(format!("the reference is a {have}, not a {}", ref_class.qualname()?)))
+        Err(PyTypeError::new_err(format!("the reference is a {have}, not a {}", value.qualname()?)))
     }
 
-    /// Whether the object is an instance of `ref_class`.
-    fn isinstance(&self, ref_class: &Bound<'_, PyType>) -> PyResult<bool> {
-        Ok(self.object_as(ref_class)?.is_some())
+    /// Whether the object is an instance of `value`.
+    fn isinstance(&self, value: &Bound<'_, PyType>) -> PyResult<bool> {
+        Ok(self.object_as(value)?.is_some())
     }
 
     /// Itself: every object of the runtime has one.
@@ -139,7 +134,7 @@ impl VmRef {
     fn __repr__(&self) -> String {
         match &self.0 {
             None => "<VmRef null>".to_owned(),
-            Some(object) => format!("<VmRef {} at {:p}>", object.type_name(), std::sync::Arc::as_ptr(object)),
+            Some(object) => format!("<VmRef {} at {:#x}>", object.type_name(), std::sync::Arc::as_ptr(object).addr()),
         }
     }
 }

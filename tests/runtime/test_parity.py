@@ -1,0 +1,155 @@
+"""Every public name of `iree.runtime` 3.13 exists here with the same parameters, or is listed as absent with a reason."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import tiree.runtime as rt
+
+iree = pytest.importorskip("iree.runtime", reason="iree-base-runtime is a development dependency")
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "runtime_parity.md"
+ABSENT = dict(re.findall(r"^\| `([\w.]+)` \| (.+) \|$", PAGE.read_text().partition("\nDrivers:")[0], re.MULTILINE))
+"""Names of IREE's that Tiree has not, with the reasons, as the documentation lists them."""
+
+# What iree.runtime's submodules import for themselves.
+FOREIGN = {"Any", "Callable", "Collection", "Dict", "List", "Literal", "MutableMapping", "Optional", "PathLike", "RLock",
+           "Sequence", "TYPE_CHECKING", "Tuple", "Union", "annotations", "array", "cast", "dataclasses", "json",
+           "logging", "DTYPE_TO_ABI_TYPE", "ml_dtypes", "namedtuple", "np", "numpy", "os", "reduce", "subprocess", "sys", "tempfile"}  # fmt: skip
+SUBMODULES = ["array_interop", "benchmark", "dtypes", "flags", "function", "io", "system_api", "system_setup", "typing"]
+
+
+def public(thing: object) -> list[str]:
+    return [name for name in dir(thing) if not name.startswith("_")]
+
+
+def names_of_iree() -> list[str]:
+    found = [name for name in public(iree)]
+    for name in public(iree):
+        if inspect.isclass(getattr(iree, name)):
+            inherited = set(dir(int))
+            found += [f"{name}.{member}" for member in public(getattr(iree, name)) if member not in inherited]
+    for module in SUBMODULES:
+        theirs = importlib.import_module(f"iree.runtime.{module}")
+        for name in public(theirs):
+            home = getattr(getattr(theirs, name), "__module__", theirs.__name__)
+            # Names that a submodule imports from another one of the package belong to that one.
+            imported = home != theirs.__name__ and home.startswith("iree.runtime")
+            if name not in FOREIGN and not hasattr(iree, name) and not imported:
+                found.append(f"{module}.{name}")
+    return found
+
+
+def ours(name: str) -> object:
+    first, _, rest = name.partition(".")
+    found = getattr(rt, first)
+    if first == "SystemContext" and rest:
+        found = rt.SystemContext(config=rt.Config("local-sync"))
+    return getattr(found, rest) if rest else found
+
+
+@pytest.mark.parametrize("name", names_of_iree())
+def test_name(name: str):
+    if name in ABSENT or name.partition(".")[0] in ABSENT:
+        with pytest.raises(AttributeError):
+            ours(name)
+        return
+    ours(name)
+
+
+def test_the_list_of_absent_names_is_needed():
+    assert set(ABSENT) <= set(names_of_iree())
+    assert all(len(reason) > 20 for reason in ABSENT.values())
+
+
+ENUMS = ["BufferCompatibility", "BufferUsage", "HalElementType", "Linkage", "MemoryAccess", "MemoryType",
+         "SemaphoreCompatibility"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENUMS)
+def test_enum_values(name: str):
+    theirs = {member: int(value.value) for member, value in getattr(iree, name).__members__.items()}
+    found = {member: int(value) for member, value in getattr(rt, name).__members__.items()}
+    assert {member: found.get(member) for member in theirs} == theirs
+
+
+def test_helpers_of_element_types():
+    for name, member in iree.HalElementType.__members__.items():
+        mine = rt.HalElementType[name]
+        for helper in ("is_byte_aligned", "dense_byte_count"):
+            assert getattr(rt.HalElementType, helper)(mine) == getattr(iree.HalElementType, helper)(member), name
+        if name in ("NONE", "INT_4", "SINT_4", "UINT_4") or name.startswith(("OPAQUE", "FLOAT_8", "BFLOAT")):
+            continue
+        assert rt.HalElementType.map_to_dtype(mine) == iree.HalElementType.map_to_dtype(member), name
+
+
+# Functions and constructors written in Python, whose parameters introspection shows on both sides.
+SIGNATURES = ["Config", "SystemContext", "asdevicearray", "get_device", "get_driver", "get_first_device",
+              "load_vm_flatbuffer", "load_vm_flatbuffer_file", "load_vm_module", "load_vm_modules", "normalize_value",
+              "query_available_drivers", "benchmark_exe", "benchmark_module", "SplatValue", "save_archive_file",
+              "parameter_index_add_numpy_ndarray", "parameter_index_entry_as_numpy_ndarray",
+              "parameter_index_entry_as_numpy_flat_ndarray", "FunctionInvoker"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_parameters(name: str):
+    theirs = inspect.signature(getattr(iree, name)).parameters
+    found = inspect.signature(getattr(rt, name)).parameters
+    assert [(p.name, p.kind) for p in found.values()] == [(p.name, p.kind) for p in theirs.values()]
+    assert [p.default is p.empty for p in found.values()] == [p.default is p.empty for p in theirs.values()]
+
+
+def parameters_of_native(text: str) -> list[str]:
+    """Names in a signature line such as `queue_copy(self, source_buffer: HalBuffer, ...) -> None`."""
+    inside = text[text.index("(") + 1 : text.rindex(")")] if ")" in text else ""
+    depth, parts, current = 0, [], ""
+    for character in inside:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append(current)
+            current = ""
+        else:
+            current += character
+    names = [part.partition(":")[0].partition("=")[0].strip() for part in [*parts, current] if part.strip()]
+    return [name for name in names if name not in ("self", "/", "*")]
+
+
+NATIVE_CLASSES = ["FileHandle", "HalAllocator", "HalBuffer", "HalCommandBuffer", "HalDevice", "HalFence", "HalSemaphore",
+                  "MappedMemory", "ParameterIndex", "PyModuleInterface", "VmContext", "VmModule", "VmVariantList",
+                  "VmRef"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NATIVE_CLASSES)
+def test_native_parameters(name: str):
+    """By nanobind's documentation; parameters that it calls `arg` have no name that a caller could use."""
+    for member in public(getattr(iree, name)):
+        full = f"{name}.{member}"
+        documentation = getattr(getattr(iree, name), member).__doc__ or ""
+        first = documentation.splitlines()[0] if documentation else ""
+        if full in ABSENT or not first.startswith(f"{member}(") or "Overloaded" in documentation:
+            continue
+        theirs = parameters_of_native(first)
+        found = [p for p in inspect.signature(getattr(getattr(rt, name), member)).parameters if p != "self"]
+        assert len(found) == len(theirs), (full, found, theirs)
+        for mine, their in zip(found, theirs, strict=True):
+            assert mine == their or re.fullmatch(r"arg\d*", their), (full, found, theirs)
+
+
+def test_dtype_info_is_that_of_iree():
+    for name in ("float32", "uint8", "bool", "int64", "complex64", "float16"):
+        mine, theirs = rt.dtypes.map_name_to_dtype_info(name), iree.dtypes.map_name_to_dtype_info(name)
+        assert (mine.dtype, mine.name, mine.abi_type) == (theirs.dtype, theirs.name, theirs.abi_type)
+        assert int(mine.hal_type) == int(theirs.hal_type.value)
+        for question in ("is_complex", "is_floating_point", "is_integer", "is_signed"):
+            assert getattr(mine, question) == getattr(theirs, question), (name, question)
+    for abi in ("f32", "i8", "i1", "i32", "complex<f32>", "f16"):
+        mine, theirs = rt.dtypes.map_abi_type_to_dtype_info(abi), iree.dtypes.map_abi_type_to_dtype_info(abi)
+        assert (mine.name, int(mine.hal_type)) == (theirs.name, int(theirs.hal_type.value))
+    for function in (rt.dtypes.map_abi_type_to_dtype_info, rt.dtypes.map_name_to_dtype_info):
+        with pytest.raises(KeyError, match="nope"):
+            function("nope")

@@ -1,0 +1,145 @@
+"""What functions do not take, and how they say so: the function, the argument, what came, what is needed, what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from runtime.modules import ADD, ELEMENTS, iree_module, movements, tiree_module
+
+import tiree.runtime as rt
+
+F = np.ones(4, np.float32)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        ((F.astype(np.float64), F), TypeError,
+         'add(): argument 1 ("input0") is float64 [4]; needs float32 [4]. Pass input0.astype("float32").'),
+        ((F, F.astype(np.int32)), TypeError,
+         'add(): argument 2 ("input1") is int32 [4]; needs float32 [4]. Pass input1.astype("float32").'),
+        ((F[:3], F), ValueError, 'add(): argument 1 ("input0") has shape [3]; needs [4].'),
+        ((F.reshape(2, 2), F), ValueError, 'add(): argument 1 ("input0") has shape [2x2]; needs [4].'),
+        ((np.float32(1), F), ValueError, 'add(): argument 1 ("input0") has shape []; needs [4].'),
+        ((F,), TypeError, "add(input0: f32[4], input1: f32[4]) takes 2 arguments, 1 given."),
+        ((), TypeError, "add(input0: f32[4], input1: f32[4]) takes 2 arguments, 0 given."),
+        ((F, F, F), TypeError, "add(input0: f32[4], input1: f32[4]) takes 2 arguments, 3 given."),
+        (([1, 2, 3], F), ValueError, 'add(): argument 1 ("input0") has shape [3]; needs [4].'),
+        (([[1], [1, 2]], F), ValueError, 'add(): argument 1 ("input0") is a list of uneven lengths; needs float32 [4].'),
+        ((["a", "b"], F), TypeError,
+         'add(): argument 1 ("input0") is a list; needs float32 [4]. Pass np.array(..., dtype="float32").'),
+        (("text", F), TypeError, 'add(): argument 1 ("input0") is a str; needs float32 [4].'),
+        ((b"bytes", F), TypeError, 'add(): argument 1 ("input0") is a bytes; needs float32 [4].'),
+        ((None, F), TypeError, 'add(): argument 1 ("input0") is None; needs float32 [4].'),
+        (({}, F), TypeError, 'add(): argument 1 ("input0") is a dict; needs float32 [4].'),
+        ((object(), F), TypeError, 'add(): argument 1 ("input0") is an object; needs float32 [4].'),
+        (([1j] * 4, F), TypeError, 'add(): argument 1 ("input0") holds complex numbers; needs float32 [4].'),
+    ],
+    ids=lambda value: "" if not isinstance(value, str) else value[:60],
+)  # fmt: skip
+def test_tensors(add: rt.FunctionInvoker, arguments: tuple, kind: type, text: str):
+    with pytest.raises(kind) as caught:
+        add(*arguments)
+    assert str(caught.value).startswith(text)
+    assert type(caught.value) is kind
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kind", "text"),
+    [
+        (("x", 2, 1.0, 2.0), TypeError, 'scalars(): argument 1 ("input0") must be a number for i32, got a str.'),
+        ((F, 2, 1.0, 2.0), TypeError, 'scalars(): argument 1 ("input0") must be a number for i32, got float32 [4].'),
+        ((None, 2, 1.0, 2.0), TypeError, 'scalars(): argument 1 ("input0") must be a number for i32, got None.'),
+        ((1.5, 2, 1.0, 2.0), TypeError,
+         'scalars(): argument 1 ("input0") is 1.5; needs a whole number for i32. Pass int(...).'),
+        ((2**32, 2, 1.0, 2.0), ValueError, 'scalars(): argument 1 ("input0"): 4294967296 is out of range for i32.'),
+        ((1, 2**64, 1.0, 2.0), ValueError,
+         'scalars(): argument 2 ("input1"): 18446744073709551616 is out of range for i64.'),
+        ((1, 2, [1.0], 2.0), TypeError, 'scalars(): argument 3 ("input2") must be a number for f32, got a list.'),
+        ((1, 2, 3j, 2.0), TypeError, 'scalars(): argument 3 ("input2") must be a number for f32, got a complex.'),
+    ],
+    ids=lambda value: "" if not isinstance(value, str) else value[:60],
+)  # fmt: skip
+def test_scalars(mixed: rt.Module, arguments: tuple, kind: type, text: str):
+    with pytest.raises(kind) as caught:
+        mixed.scalars(*arguments)
+    assert str(caught.value) == text
+
+
+def test_keywords(mixed: rt.Module):
+    with pytest.raises(TypeError, match=r'^scale\(\) has no argument "c"; it has input0, input1\.$'):
+        mixed.scale(1.0, c=F)
+    with pytest.raises(TypeError, match=r'^scale\(\) got argument "input0" twice\.$'):
+        mixed.scale(1.0, F, input0=2.0)
+    with pytest.raises(TypeError, match=r"takes 2 arguments, 1 given"):
+        mixed.scale(input0=2.0)
+    with pytest.raises(TypeError, match=r'^nothing\(\) has no argument "c"; it has no named arguments\.$'):
+        mixed.nothing(c=1)
+
+
+def test_integers_that_do_not_fit():
+    turned = rt.load(iree_module(movements()))
+    for name, value, dtype, low, high in [
+        ("i8", 200, "int8", -128, 127),
+        ("ui8", -1, "uint8", 0, 255),
+        ("i32", 2**31, "int32", -(2**31), 2**31 - 1),
+    ]:
+        with pytest.raises(ValueError, match=rf": {value} is out of range for {dtype} \({low} to {high}\)"):
+            turned[f"pair_{name}"](value)
+    with pytest.raises(TypeError, match=r"holds float64 numbers; needs int32 \[\]"):
+        turned.pair_i32(1.5)
+    with pytest.raises(ValueError, match="i1 values are 0/1 or False/True"):
+        turned.turn_i1([[0, 1, 2], [0, 0, 0]])
+
+
+def test_no_silent_change_of_dtype():
+    """Every pair of different dtypes is refused, but signless integers take both signs of their width."""
+    turned = rt.load(iree_module(movements()))
+    for name, dtype in ELEMENTS.items():
+        for given in ELEMENTS.values():
+            same_width = given.kind in "iu" and dtype.kind == "i" and given.itemsize == dtype.itemsize
+            if given == dtype or same_width:
+                continue
+            with pytest.raises(TypeError, match="needs"):
+                turned[f"pair_{name}"](np.ones((), np.float32).astype(given))
+
+
+def test_wrong_buffer_view(add: rt.FunctionInvoker, device: rt.HalDevice):
+    wrong = rt.asdevicearray(device, np.ones(4, np.float64))
+    with pytest.raises(TypeError, match=r'argument 2 \("input1"\) is float64 \[4\]; needs float32 \[4\]'):
+        add(F, wrong)
+    with pytest.raises(TypeError, match="argument 2"):
+        add(F, rt.HalFence(1))
+
+
+@pytest.mark.parametrize("made", ["iree", "tiree"])
+def test_unknown_function(made: str):
+    bound = rt.load(iree_module(ADD) if made == "iree" else tiree_module(ADD))
+    text = 'module has no function "ad"; it has: add. Did you mean "add"?'
+    with pytest.raises(AttributeError) as caught:
+        bound.ad(F, F)
+    assert str(caught.value) == text
+    with pytest.raises(KeyError) as caught_item:
+        bound["ad"]
+    assert caught_item.value.args == (text,)
+    assert not hasattr(bound, "nothing_like_it")
+
+
+def test_unknown_device():
+    text = 'no device "cpu"; this build has local-sync, local-task. For the CPU use local-task.'
+    for attempt in (lambda: rt.get_device("cpu"), lambda: rt.Config("cpu"), lambda: rt.load(iree_module(ADD), "cpu")):
+        with pytest.raises(ValueError, match="no device") as caught:
+            attempt()
+        assert text in str(caught.value)
+    with pytest.raises(ValueError, match='no driver "cpu"'):
+        rt.get_driver("cpu")
+
+
+def test_statuses_have_codes(add_file):
+    bound = rt.load(add_file)
+    inputs, outputs = rt.VmVariantList(1), rt.VmVariantList(1)
+    with pytest.raises(rt.StatusError) as caught:
+        bound._vm_context.invoke(bound.vm_module.lookup_function("add"), inputs, outputs)
+    assert isinstance(caught.value, ValueError)
+    assert caught.value.code_name == "INVALID_ARGUMENT"
+    assert "Error invoking function: INVALID_ARGUMENT; input list and function mismatch" in str(caught.value)
