@@ -109,6 +109,19 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
         if culprit is not None:
             raise InternalError(f"the module is not valid after {culprit}: {_last_line(error)}", culprit) from error
         raise CompileError(_invalid_op(module, _last_line(error))) from error
+    if culprit is None:
+        _check_order(module)
+
+
+def _check_order(module: ModuleOp) -> None:
+    from tiree.support.dominance import early_use
+    from tiree.support.locations import location_of
+
+    found = early_use(module)
+    if found is not None:
+        op, value = found
+        name = f"%{value.name_hint}" if value.name_hint else f"of type {value.type}"
+        raise CompileError(Diagnostic(f"{op.name} uses value {name} before it is defined", location_of(op)))
 
 
 def _last_line(error: Exception) -> str:

@@ -120,6 +120,17 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
         "  return %0 : tensor<4xf32>\n}\n",
         ("in.mlir:2:", "error: ", "stablehlo.add"),
     ),
+    "operand_count": (
+        "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.add %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+        ("in.mlir:2:8: error: stablehlo.add", "1 operand, needs 2"),
+    ),
+    "used_before": (
+        "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+        "  %0 = stablehlo.add %1, %a : tensor<4xf32>\n"
+        "  %1 = stablehlo.add %0, %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
+        ("in.mlir:2:8: error: stablehlo.add uses value", "before it is defined"),
+    ),
     "unknown_op": (
         'func.func @f() {\n  "stablehlo.frobnicate"() : () -> ()\n  return\n}\n',
         ("in.mlir:2:", "stablehlo.frobnicate"),

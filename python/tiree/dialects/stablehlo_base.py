@@ -7,6 +7,9 @@ from typing import ClassVar
 from xdsl.ir import Attribute, Operation
 from xdsl.irdl import traits_def
 from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tiree.dialects.stablehlo_counts import BINARY, COUNTS, UNARY, Counts, wrong_count
 
 _PURE = traits_def(Pure())
 _EFFECT = traits_def()
@@ -16,7 +19,17 @@ class StableHLOOp(Operation):
     """Base of all ops here. `PROPERTIES` lists inherent attributes, required and optional ones alike."""
 
     PROPERTIES: ClassVar[tuple[str, ...]] = ()
+    COUNTS: ClassVar[Counts | None] = None
+    """For ops that are not in the table of counts."""
     traits = _EFFECT
+
+    def verify_(self) -> None:
+        """Counts only; attributes and types are checked where the op is lowered."""
+        counts = COUNTS.get(self.name.removeprefix("stablehlo."), self.COUNTS)
+        if counts is not None:
+            wrong = wrong_count(counts, (len(self.operands), len(self.results), len(self.regions)))
+            if wrong:
+                raise VerifyException(wrong)
 
     def inherent(self, name: str) -> Attribute | None:
         """A property by name; older text keeps properties in the attribute dictionary, so that is asked too."""
@@ -35,8 +48,9 @@ class ElementwiseOp(PureOp):
 
 
 class UnaryOp(ElementwiseOp):
+    COUNTS = UNARY
     PROPERTIES = ("result_accuracy",)
 
 
 class BinaryOp(ElementwiseOp):
-    pass
+    COUNTS = BINARY
