@@ -237,6 +237,10 @@ impl Executable {
         worker_count: usize,
         local_memory_limit: usize,
     ) -> Result<()> {
+        if tiles.is_empty() {
+            // Counts that a tensor without elements leaves at zero.
+            return Ok(());
+        }
         let entry = &self.entries[arguments.entry];
         let attributes = &entry.attributes;
         let [count_x, count_y, count_z] = arguments.counts;
