@@ -8,6 +8,7 @@ from __future__ import annotations
 import ml_dtypes
 import numpy as np
 import pytest
+from tiree.codegen.math.functions import short_functions
 
 from tests.codegen.llvm.ops import FAST_NONE, run_op
 from tests.codegen.math.measure import BINARY, CASES, SLOW, evaluate, max_ulp
@@ -128,8 +129,9 @@ def test_every_width_gives_the_same_bits(name: str, lanes: int) -> None:
 def test_small_floats_are_nearly_correctly_rounded(name: str, type: str) -> None:
     dtype = np.float16 if type == "f16" else ml_dtypes.bfloat16
     values = np.arange(0, 0x7C00 if type == "f16" else 0x7F80, dtype=np.uint16).view(dtype)
-    values = values[(values >= dtype(2**-14)) & (values <= dtype(100))]
-    values = np.concatenate([values, -values]) if name not in ("log", "rsqrt") else values
+    wide = values.astype(np.float64)
+    wide = wide[(wide >= 2**-14) & (wide <= 100)]
+    values = (wide if name in ("log", "rsqrt") else np.concatenate([wide, np.negative(wide)])).astype(dtype)
     values = np.resize(values, -(-len(values) // 16) * 16)
     reference = CASES[name][0]
     wide = values.astype(np.float64)
@@ -142,7 +144,7 @@ def test_small_floats_are_nearly_correctly_rounded(name: str, type: str) -> None
     info = ml_dtypes.finfo(dtype)
     unit = np.maximum(2.0 ** np.floor(np.log2(np.maximum(np.abs(expected), 1e-300))), float(info.smallest_normal))
     worst = np.max(np.abs(actual - expected) / (unit * float(info.eps)))
-    assert worst <= 0.6, f"off by {worst:.3f} ulp"
+    assert worst <= (0.6 if name in short_functions() else 0.51), f"off by {worst:.3f} ulp"
 
 
 def test_coefficients_are_what_the_fit_gives() -> None:

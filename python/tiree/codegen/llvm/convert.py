@@ -245,17 +245,23 @@ _KEEPS_NANS = frozenset(
 """f32 ops whose NaN results are the unit's own, whose low half is clear, or those of an operand, made quiet at most."""
 
 
-def _clean_nans(e: Emitter, value: SSAValue, depth: int = 6) -> bool:
-    """Whether a NaN in this f32 has its low half clear, for all that is known of its last few operations."""
+def _clean_nans(e: Emitter, value: SSAValue, depth: int = 40) -> bool:
+    """Whether a NaN in this f32 has its low half clear, for all that is known of the operations behind it."""
+    known = e.clean_nans.get(value)
+    if known is not None or depth == 0:
+        return bool(known)
     op = value.owner
-    if not isinstance(op, Operation) or depth == 0:
-        return False
-    if op.name == "arith.extf":
-        return lower_type(op.operands[0].type).kind == "b"
-    if op.name == "arith.constant":
-        text = e.values[value]
-        return "0x7FF" not in text and "0xFFF" not in text
-    return op.name in _KEEPS_NANS and all(_clean_nans(e, operand, depth - 1) for operand in op.operands)
+    clean = False
+    if not isinstance(op, Operation):
+        pass
+    elif op.name == "arith.extf":
+        clean = lower_type(op.operands[0].type).kind == "b"
+    elif op.name == "arith.constant":
+        clean = "0x7FF" not in e.values[value] and "0xFFF" not in e.values[value]
+    elif op.name in _KEEPS_NANS:
+        clean = all(_clean_nans(e, operand, depth - 1) for operand in op.operands)
+    e.clean_nans[value] = clean
+    return clean
 
 
 def truncf(e: Emitter, op: Operation) -> None:

@@ -64,6 +64,8 @@ class Emitter:
     bindings: dict[int, str] = field(default_factory=dict)
     sums: dict[str, tuple[str, int]] = field(default_factory=dict)
     """Index values that are another one plus a constant: addresses take the constant into their last step."""
+    clean_nans: dict[SSAValue, bool] = field(default_factory=dict)
+    """What `convert.truncf` found out about NaNs."""
     operation: Operation | None = None
     """The op under lowering, for messages."""
 
