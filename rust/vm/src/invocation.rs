@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::cconv::{Item, Kind};
 use crate::context::{Context, Instance, NativeInstance};
 use crate::interp::{Exit, Machine, Pooled};
-use crate::module::{CallFrame, Flow, Wait};
+use crate::module::{Arguments, CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::value::Value;
 
@@ -22,7 +22,7 @@ pub enum Step {
 }
 
 enum Stage {
-    Native { args: Vec<Value>, resume: Option<Box<dyn Any + Send>> },
+    Native { args: Arguments, resume: Option<Box<dyn Any + Send>> },
     Bytecode(Pooled),
     Finished,
 }
@@ -41,7 +41,7 @@ impl Invocation {
     pub(crate) fn on_instance(instance: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Invocation> {
         let args = check_args(&instance, ordinal, args)?;
         let stage = match &*instance {
-            Instance::Native(_) => Stage::Native { args, resume: None },
+            Instance::Native(_) => Stage::Native { args: Arguments::new(args, &[])?, resume: None },
             Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args)?),
         };
         Ok(Invocation { stage, instance, ordinal, _context: None })
@@ -113,7 +113,7 @@ enum NativeOutcome {
 fn call_native(
     instance: &Instance,
     ordinal: usize,
-    args: &[Value],
+    args: &Arguments,
     resume: &mut Option<Box<dyn Any + Send>>,
 ) -> Result<NativeOutcome> {
     let Instance::Native(NativeInstance { module, state, cconvs }) = instance else {
@@ -121,7 +121,7 @@ fn call_native(
     };
     let mut results = Vec::new();
     let flow = module
-        .call(&**state, ordinal, &mut CallFrame::new(args, &[], &mut results, resume))
+        .call(&**state, ordinal, &mut CallFrame::new(args, &mut results, resume))
         .annotate(|| native_name(instance, ordinal))?;
     match flow {
         Flow::Suspend(wait) => Ok(NativeOutcome::Suspended(wait)),

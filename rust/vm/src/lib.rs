@@ -41,7 +41,7 @@ pub use bytecode::BytecodeModule;
 pub use context::{AnyModule, Context, Function};
 pub use invocation::{Invocation, Step};
 pub use list::VmList;
-pub use module::{CallFrame, Flow, Module, NativeExport, NativeModule, Wait};
+pub use module::{Arguments, CallFrame, Flow, Module, NativeExport, NativeModule, Wait};
 pub use refs::{Ref, RefObject, Shared};
 pub use status::{Annotate, Result, Status, StatusCode};
 pub use types::{TypeDef, TypeRegistry, ValueType};

@@ -2,11 +2,11 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::bytecode::{Inst, kind};
-use crate::cconv::Kind;
 use crate::isa::reg;
 use crate::refs::{self, Ref, RefObject, Shared};
 use crate::status::{Result, Status};
@@ -76,14 +76,6 @@ pub trait Wait: Send + Sync {
     }
 }
 
-/// Where a native call finds its arguments.
-enum Arguments<'a> {
-    /// Values of a caller outside the VM.
-    Values { values: &'a [Value], span_counts: &'a [u16] },
-    /// Registers of the calling function, read in place.
-    Registers { words: &'a [Inst], spans: &'a [Inst], registers: Registers<'a> },
-}
-
 /// The registers of a frame, for reading. Registers that verified code names are inside.
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<'a> {
@@ -133,30 +125,83 @@ impl<'a> Registers<'a> {
     }
 }
 
+/// Arguments of a native call that comes from outside the VM, laid out like registers.
+#[derive(Default)]
+pub struct Arguments {
+    words: Vec<Inst>,
+    spans: Vec<Inst>,
+    cells: Vec<u32>,
+    refs: Vec<Ref>,
+}
+
+impl Arguments {
+    /// Arguments, flat, and the number of tuples in each `C..D` span; RESOURCE_EXHAUSTED for tens of thousands.
+    pub fn new(values: Vec<Value>, span_counts: &[u16]) -> Result<Arguments> {
+        let mut arguments = Arguments::default();
+        arguments.spans.extend(span_counts.iter().map(|count| Inst { op: *count, a: 0, b: 0, c: 0 }));
+        for value in values {
+            let cell = arguments.cells.len();
+            let (op, at) = match value {
+                Value::I32(v) => (kind::I32, arguments.narrow(v as u32)),
+                Value::F32(v) => (kind::F32, arguments.narrow(v.to_bits())),
+                Value::I64(v) => (kind::I64, arguments.wide(v as u64)),
+                Value::F64(v) => (kind::F64, arguments.wide(v.to_bits())),
+                Value::Ref(object) => {
+                    arguments.refs.push(object);
+                    (kind::REF, arguments.refs.len() - 1)
+                }
+            };
+            if cell.max(at) > usize::from(reg::REF_MASK) {
+                return Err(Status::resource_exhausted("too many arguments"));
+            }
+            arguments.words.push(Inst { op, a: at as u16, b: 0, c: 0 });
+        }
+        Ok(arguments)
+    }
+
+    fn narrow(&mut self, bits: u32) -> usize {
+        self.cells.push(bits);
+        self.cells.len() - 1
+    }
+
+    fn wide(&mut self, bits: u64) -> usize {
+        self.cells.extend([bits as u32, (bits >> 32) as u32]);
+        self.cells.len() - 2
+    }
+}
+
 /// Arguments and results of one native call.
 ///
 /// Arguments are flattened in order, a span's tuples one after the other. The typed readers walk through them.
 pub struct CallFrame<'a> {
-    arguments: Arguments<'a>,
+    /// Arguments not yet read, each a kind and a register.
+    words: slice::Iter<'a, Inst>,
+    /// Spans not yet entered, each a count.
+    spans: slice::Iter<'a, Inst>,
+    registers: Registers<'a>,
+    /// What the first of `words` was.
+    first: *const Inst,
     results: &'a mut Vec<Value>,
     resume: &'a mut Option<Box<dyn Any + Send>>,
-    next: usize,
-    next_span: usize,
 }
+
+/// A place among the arguments of a call.
+pub struct Mark<'a>(slice::Iter<'a, Inst>);
 
 /// What null arguments are read from.
 static NULL: Ref = None;
 
 impl<'a> CallFrame<'a> {
-    /// A frame. `span_counts` has the number of tuples of each `C..D` span; `resume` is kept between a suspension and
-    /// the repeated call.
+    /// A frame for a call from outside the VM. Results are appended to `results`; `resume` is kept between a suspension
+    /// and the repeated call.
     pub fn new(
-        args: &'a [Value],
-        span_counts: &'a [u16],
+        arguments: &'a Arguments,
         results: &'a mut Vec<Value>,
         resume: &'a mut Option<Box<dyn Any + Send>>,
     ) -> CallFrame<'a> {
-        CallFrame { arguments: Arguments::Values { values: args, span_counts }, results, resume, next: 0, next_span: 0 }
+        // SAFETY: every word was made together with its register; all are borrowed for 'a.
+        let registers = unsafe { Registers::new(arguments.cells.as_ptr(), arguments.refs.as_ptr()) };
+        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume)
     }
 
     /// A frame whose arguments are registers: each of `words` has a kind and a register, each of `spans` a count.
@@ -168,29 +213,27 @@ impl<'a> CallFrame<'a> {
         results: &'a mut Vec<Value>,
         resume: &'a mut Option<Box<dyn Any + Send>>,
     ) -> CallFrame<'a> {
-        CallFrame {
-            arguments: Arguments::Registers { words, spans, registers },
-            results,
-            resume,
-            next: 0,
-            next_span: 0,
-        }
+        CallFrame { words: words.iter(), spans: spans.iter(), registers, first: words.as_ptr(), results, resume }
     }
 
-    /// All arguments, flat.
+    /// All arguments that have not been read, flat.
     pub fn args(&self) -> Vec<Value> {
-        match self.arguments {
-            Arguments::Values { values, .. } => values.to_vec(),
-            Arguments::Registers { words, registers, .. } => words.iter().map(|word| registers.value(*word)).collect(),
-        }
+        self.words.clone().map(|word| self.registers.value(*word)).collect()
     }
 
-    /// Tuples in each span.
+    /// Tuples in each span that has not been entered.
     pub fn span_counts(&self) -> Vec<u16> {
-        match self.arguments {
-            Arguments::Values { span_counts, .. } => span_counts.to_vec(),
-            Arguments::Registers { spans, .. } => spans.iter().map(|word| word.op).collect(),
-        }
+        self.spans.clone().map(|word| word.op).collect()
+    }
+
+    /// Where reading is, for [`rewind`](Self::rewind).
+    pub fn mark(&self) -> Mark<'a> {
+        Mark(self.words.clone())
+    }
+
+    /// Reads on from where `mark` was taken. Spans stay entered.
+    pub fn rewind(&mut self, mark: Mark<'a>) {
+        self.words = mark.0;
     }
 
     /// What the call before the suspension left here; `None` on the first call.
@@ -198,143 +241,113 @@ impl<'a> CallFrame<'a> {
         self.resume
     }
 
-    /// The next argument of a caller outside the VM.
-    #[inline(never)]
-    fn value(&mut self, values: &'a [Value]) -> Result<&'a Value> {
-        let value = values.get(self.next).ok_or_else(|| missing(self.next))?;
-        self.next += 1;
-        Ok(value)
+    /// Arguments read so far.
+    fn position(&self) -> usize {
+        // The words are one slice, so this is a difference of addresses in it.
+        (self.words.as_slice().as_ptr() as usize - self.first as usize) / size_of::<Inst>()
     }
 
     /// The register of the next argument, which must be of kind `kind`.
-    #[inline]
-    fn register(&mut self, words: &[Inst], kind: u16) -> Result<u16> {
-        match words.get(self.next) {
+    #[inline(always)]
+    fn register(&mut self, kind: u16) -> Result<u16> {
+        let mut words = self.words.clone();
+        match words.next() {
             Some(word) if word.op == kind => {
-                self.next += 1;
+                self.words = words;
                 Ok(word.a)
             }
-            _ => Err(wrong_register(self.next, words, kind)),
+            _ => Err(self.wrong(kind)),
         }
+    }
+
+    #[cold]
+    fn wrong(&self, need: u16) -> Status {
+        let index = self.position();
+        let Some(word) = self.words.as_slice().first() else { return missing(index) };
+        let (have, need) = (kind::of(word.op), kind::of(need));
+        Status::internal(format!("native function reads argument {index} as {need}, but it is {have}"))
     }
 
     /// Next argument, an i32.
-    #[inline]
+    #[inline(always)]
     pub fn i32(&mut self) -> Result<i32> {
-        match self.arguments {
-            Arguments::Registers { words, registers, .. } => {
-                Ok(registers.narrow(self.register(words, kind::I32)?) as i32)
-            }
-            Arguments::Values { values, .. } => match self.value(values)? {
-                Value::I32(v) => Ok(*v),
-                other => Err(wrong(self.next - 1, other.kind(), "i32")),
-            },
-        }
+        Ok(self.registers.narrow(self.register(kind::I32)?) as i32)
     }
 
     /// Next argument, an i64.
-    #[inline]
+    #[inline(always)]
     pub fn i64(&mut self) -> Result<i64> {
-        match self.arguments {
-            Arguments::Registers { words, registers, .. } => {
-                Ok(registers.wide(self.register(words, kind::I64)?) as i64)
-            }
-            Arguments::Values { values, .. } => match self.value(values)? {
-                Value::I64(v) => Ok(*v),
-                other => Err(wrong(self.next - 1, other.kind(), "i64")),
-            },
-        }
+        Ok(self.registers.wide(self.register(kind::I64)?) as i64)
     }
 
     /// Next argument, an f32.
-    #[inline]
+    #[inline(always)]
     pub fn f32(&mut self) -> Result<f32> {
-        match self.arguments {
-            Arguments::Registers { words, registers, .. } => {
-                Ok(f32::from_bits(registers.narrow(self.register(words, kind::F32)?)))
-            }
-            Arguments::Values { values, .. } => match self.value(values)? {
-                Value::F32(v) => Ok(*v),
-                other => Err(wrong(self.next - 1, other.kind(), "f32")),
-            },
-        }
+        Ok(f32::from_bits(self.registers.narrow(self.register(kind::F32)?)))
     }
 
     /// Next argument, an f64.
-    #[inline]
+    #[inline(always)]
     pub fn f64(&mut self) -> Result<f64> {
-        match self.arguments {
-            Arguments::Registers { words, registers, .. } => {
-                Ok(f64::from_bits(registers.wide(self.register(words, kind::F64)?)))
-            }
-            Arguments::Values { values, .. } => match self.value(values)? {
-                Value::F64(v) => Ok(*v),
-                other => Err(wrong(self.next - 1, other.kind(), "f64")),
-            },
-        }
+        Ok(f64::from_bits(self.registers.wide(self.register(kind::F64)?)))
     }
 
     /// Next argument, any reference or null.
-    #[inline]
+    #[inline(always)]
     pub fn any_ref(&mut self) -> Result<&'a Ref> {
-        match self.arguments {
-            Arguments::Registers { words, registers, .. } => match words.get(self.next) {
-                Some(word) if word.op == kind::REF => {
-                    self.next += 1;
-                    Ok(registers.reference(word.a))
-                }
-                Some(word) if word.op == kind::NULL => {
-                    self.next += 1;
-                    Ok(&NULL)
-                }
-                _ => Err(wrong_register(self.next, words, kind::REF)),
-            },
-            Arguments::Values { values, .. } => match self.value(values)? {
-                Value::Ref(v) => Ok(v),
-                other => Err(wrong(self.next - 1, other.kind(), "ref")),
-            },
+        let mut words = self.words.clone();
+        match words.next() {
+            Some(word) if word.op == kind::REF => {
+                self.words = words;
+                Ok(self.registers.reference(word.a))
+            }
+            Some(word) if word.op == kind::NULL => {
+                self.words = words;
+                Ok(&NULL)
+            }
+            _ => Err(self.wrong(kind::REF)),
         }
     }
 
     /// Next argument, borrowed; INVALID_ARGUMENT when null or not a `T`.
-    #[inline]
+    #[inline(always)]
     pub fn borrow_ref<T: RefObject>(&mut self) -> Result<&'a T> {
         let value = self.any_ref()?;
         match value.as_ref().and_then(|object| refs::borrow::<T>(object.as_ref())) {
             Some(object) => Ok(object),
-            None => Err(unfit::<T>(value, self.next - 1)),
+            None => Err(unfit::<T>(value, self.position() - 1)),
         }
     }
 
     /// Next argument, borrowed in a way that it can be kept; INVALID_ARGUMENT when null or not a `T`.
-    #[inline]
+    #[inline(always)]
     pub fn shared_ref<T: RefObject>(&mut self) -> Result<Shared<'a, T>> {
         let value = self.any_ref()?;
         match value.as_ref().and_then(refs::share::<T>) {
             Some(shared) => Ok(shared),
-            None => Err(unfit::<T>(value, self.next - 1)),
+            None => Err(unfit::<T>(value, self.position() - 1)),
         }
     }
 
     /// As [`shared_ref`](Self::shared_ref), null gives `None`.
-    #[inline]
+    #[inline(always)]
     pub fn opt_shared_ref<T: RefObject>(&mut self) -> Result<Option<Shared<'a, T>>> {
         let value = self.any_ref()?;
         let Some(object) = value else { return Ok(None) };
         match refs::share::<T>(object) {
             Some(shared) => Ok(Some(shared)),
-            None => Err(unfit::<T>(value, self.next - 1)),
+            None => Err(unfit::<T>(value, self.position() - 1)),
         }
     }
 
     /// Next argument as a new reference; INVALID_ARGUMENT when null or not a `T`.
-    #[inline]
+    #[inline(always)]
     pub fn get_ref<T: RefObject>(&mut self) -> Result<Arc<T>> {
         self.shared_ref().map(Shared::to_arc)
     }
 
     /// Next argument as a new reference or `None` for null; INVALID_ARGUMENT when not a `T`.
-    #[inline]
+    #[inline(always)]
     pub fn opt_ref<T: RefObject>(&mut self) -> Result<Option<Arc<T>>> {
         Ok(self.opt_shared_ref()?.map(Shared::to_arc))
     }
@@ -342,12 +355,10 @@ impl<'a> CallFrame<'a> {
     /// Enters the next span and says how many tuples it has; read them with the readers above.
     #[inline]
     pub fn span(&mut self) -> Result<usize> {
-        let count = match self.arguments {
-            Arguments::Registers { spans, .. } => spans.get(self.next_span).map(|word| word.op),
-            Arguments::Values { span_counts, .. } => span_counts.get(self.next_span).copied(),
-        };
-        self.next_span += 1;
-        count.map(usize::from).ok_or_else(|| missing(self.next))
+        match self.spans.next() {
+            Some(word) => Ok(usize::from(word.op)),
+            None => Err(missing(self.position())),
+        }
     }
 
     /// Appends an i32 result.
@@ -396,19 +407,6 @@ impl<'a> CallFrame<'a> {
 #[cold]
 fn missing(index: usize) -> Status {
     Status::internal(format!("native function reads argument {index}, which its cconv does not have"))
-}
-
-#[cold]
-fn wrong(index: usize, have: Kind, need: &str) -> Status {
-    Status::internal(format!("native function reads argument {index} as {need}, but it is {have}"))
-}
-
-#[cold]
-fn wrong_register(index: usize, words: &[Inst], need: u16) -> Status {
-    match words.get(index) {
-        Some(word) => wrong(index, kind::of(word.op), kind::of(need).name()),
-        None => missing(index),
-    }
 }
 
 /// What is wrong with a reference that is no `T`.

@@ -206,9 +206,18 @@ pub trait Annotate {
 }
 
 impl<T> Annotate for Result<T> {
+    #[inline(always)]
     fn annotate(self, text: impl FnOnce() -> String) -> Self {
-        self.map_err(|status| status.annotate(text()))
+        match self {
+            Ok(value) => Ok(value),
+            Err(status) => Err(annotated(status, text)),
+        }
     }
+}
+
+#[cold]
+fn annotated(status: Status, text: impl FnOnce() -> String) -> Status {
+    status.annotate(text())
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::{Exit, Machine};
 use crate::bytecode::{Inst, kind};
 use crate::cconv::Kind;
-use crate::context::{BytecodeInstance, Instance};
+use crate::context::{BytecodeInstance, ImportTarget, Instance};
 use crate::invocation::{check_results, native_name};
 use crate::isa::reg;
 use crate::module::{CallFrame, Flow, Registers};
@@ -19,8 +19,8 @@ pub(super) enum Called {
     Returned,
     /// A frame was pushed.
     Entered,
-    /// Stop, and make the call again later.
-    Exit(Exit),
+    /// Stop, with what is in `stopped`; after a suspension the call is made again.
+    Stopped,
 }
 
 /// An import call about to be made: its words, and the registers of the calling frame.
@@ -36,92 +36,97 @@ impl Machine {
     /// # Safety
     /// The pointers belong to the innermost frame, whose instance `instance` is.
     #[inline(never)]
-    pub(super) unsafe fn call_import(
-        &mut self,
-        instance: NonNull<BytecodeInstance>,
-        call: ImportCall,
-    ) -> Result<Called> {
+    pub(super) unsafe fn call_import(&mut self, instance: NonNull<BytecodeInstance>, call: ImportCall) -> Called {
         let ImportCall { words, cells, slots } = call;
-        // SAFETY: the root keeps the instance of a frame alive. The words of a call are as many as its head says, and
-        // the registers in them are inside the frame, as the verifier proved.
-        let (caller, head, callee, arguments, results, spans, moved) = unsafe {
-            let (head, callee) = (*words, *words.add(1));
-            let (a, b, c) = (usize::from(head.a), usize::from(head.b), usize::from(head.c));
-            let arguments = words.add(2);
-            let part = |offset: usize, length: usize| std::slice::from_raw_parts(arguments.add(offset), length);
-            let moved = part(a + b + c, callee.high() as usize);
-            (instance.as_ref(), head, callee, part(0, a), part(a, b), part(a + b, c), moved)
-        };
-        let import = callee.low() as usize;
-        let Some(target) = &caller.imports[import] else { return Err(unresolved(caller, import)) };
-        let native = match &*target.instance {
-            Instance::Native(native) => native,
-            Instance::Bytecode(callee) => return self.enter(callee, target.ordinal, arguments),
+        // SAFETY: the root keeps the instance of a frame alive.
+        let caller = unsafe { instance.as_ref() };
+        // SAFETY: the words of a call are as many as its head says.
+        let part = |offset: usize, length: usize| unsafe { std::slice::from_raw_parts(words.add(2 + offset), length) };
+        // SAFETY: as above.
+        let (head, import) = unsafe { (*words, (*words.add(1)).low() as usize) };
+        let (arguments, results) = (usize::from(head.a), usize::from(head.b));
+        let Some(target) = &caller.imports[import] else { return self.fail(unresolved(caller, import)) };
+        let Instance::Native(native) = &*target.instance else {
+            return self.enter(target, words, part(0, arguments));
         };
         // SAFETY: the registers belong to the innermost frame; the call has no way to reach it but through the frame
-        // made here, and only the registers in `arguments` are asked for.
+        // made here, and only the registers in the words, which the verifier found to be inside, are asked for.
         let registers = unsafe { Registers::new(cells, slots) };
-        let mut frame = CallFrame::on_registers(arguments, spans, registers, &mut self.results, &mut self.resume);
+        let spans = part(arguments + results, head.c.into());
+        let mut frame =
+            CallFrame::on_registers(part(0, arguments), spans, registers, &mut self.results, &mut self.resume);
         match native.module.call(&*native.state, target.ordinal, &mut frame) {
             Ok(Flow::Done) => {}
             // The registers stay as they are until the call is made again.
-            Ok(Flow::Suspend(wait)) => return Ok(Called::Exit(Exit::Suspended(wait))),
-            Err(status) => return Err(imported(status, &target.instance, target.ordinal)),
+            Ok(Flow::Suspend(wait)) => {
+                self.results.clear();
+                self.stopped = Some(Ok(Exit::Suspended(wait)));
+                return Called::Stopped;
+            }
+            Err(status) => return self.fail(imported(status, target)),
         }
         if self.resume.is_some() {
             self.forget_resume();
         }
-        for word in moved {
-            // SAFETY: as above; nothing borrows the registers any more.
-            unsafe { *slots.add(usize::from(word.a)) = None };
+        // SAFETY: as above.
+        let moves = unsafe { (*words.add(1)).high() as usize };
+        if moves > 0 {
+            for word in part(arguments + results + usize::from(head.c), moves) {
+                // SAFETY: as above; nothing borrows the registers any more.
+                unsafe { *slots.add(usize::from(word.a)) = None };
+            }
         }
-        if head.b == 0 && self.results.is_empty() {
-            return Ok(Called::Returned);
+        if results == 0 && self.results.is_empty() {
+            return Called::Returned;
         }
         // SAFETY: as above.
-        match unsafe { self.take_pushed(results, &native.cconvs[target.ordinal].results, cells, slots) } {
-            Ok(()) => Ok(Called::Returned),
-            Err(status) => Err(imported(status, &target.instance, target.ordinal)),
+        if unsafe { self.take_pushed(part(arguments, results), cells, slots) } {
+            return Called::Returned;
         }
+        match self.check_pushed(&native.cconvs[target.ordinal].results) {
+            Ok(()) => Called::Returned,
+            Err(status) => self.fail(imported(status, target)),
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, status: Status) -> Called {
+        self.stopped = Some(Err(status));
+        Called::Stopped
     }
 
     /// Writes what a native function pushed into the registers that `words` name.
     ///
-    /// One that breaks its own calling convention, which says `kinds`, is reported, not believed.
+    /// False when their number or kinds do not fit: see `check_pushed`.
     ///
     /// # Safety
     /// `cells` and `slots` are the registers of the frame that `words` was verified for.
     #[inline]
-    unsafe fn take_pushed(&mut self, words: &[Inst], kinds: &[Kind], cells: *mut u32, slots: *mut Ref) -> Result<()> {
+    unsafe fn take_pushed(&mut self, words: &[Inst], cells: *mut u32, slots: *mut Ref) -> bool {
         if words.len() != self.results.len() {
-            // An importer that does not say what it expects gets nothing.
-            return self.check_pushed(kinds);
+            return false;
         }
         for (word, value) in words.iter().zip(&mut self.results) {
             // SAFETY: registers of verified code are inside the frame; 64-bit ones have both cells there.
             unsafe {
                 let at = cells.add(word.a.into());
                 match (word.op, value) {
-                    (kind::I32, Value::I32(v)) => *at = *v as u32,
-                    (kind::F32, Value::F32(v)) => *at = v.to_bits(),
-                    (kind::I64, Value::I64(v)) => at.cast::<u64>().write_unaligned(*v as u64),
-                    (kind::F64, Value::F64(v)) => at.cast::<u64>().write_unaligned(v.to_bits()),
                     (kind::REF, Value::Ref(object)) => *slots.add(reg::ref_ordinal(word.a)) = object.take(),
-                    // The convention of the importer is that of the function, so this says what is wrong.
-                    _ => return self.check_pushed(kinds),
+                    (kind::I32, Value::I32(v)) => *at = *v as u32,
+                    (kind::I64, Value::I64(v)) => at.cast::<u64>().write_unaligned(*v as u64),
+                    (kind::F32, Value::F32(v)) => *at = v.to_bits(),
+                    (kind::F64, Value::F64(v)) => at.cast::<u64>().write_unaligned(v.to_bits()),
+                    _ => return false,
                 }
             }
         }
         // SAFETY: what is left of the values are numbers and null references.
         unsafe { self.results.set_len(0) };
-        Ok(())
+        true
     }
 
-    #[cold]
-    fn forget_resume(&mut self) {
-        self.resume = None;
-    }
-
+    /// Results that do not fit the caller: one that does not say what it expects gets nothing, and a function that breaks
+    /// its own calling convention is reported, not believed.
     #[cold]
     fn check_pushed(&mut self, kinds: &[Kind]) -> Result<()> {
         let checked = check_results(kinds, &self.results);
@@ -129,23 +134,35 @@ impl Machine {
         checked
     }
 
-    /// Calls function `ordinal` of another bytecode module.
+    #[cold]
+    fn forget_resume(&mut self) {
+        self.resume = None;
+    }
+
+    /// Calls a function of another bytecode module; `words` are those of the call.
     #[inline(never)]
-    fn enter(&mut self, callee: &BytecodeInstance, ordinal: usize, arguments: &[Inst]) -> Result<Called> {
+    fn enter(&mut self, target: &ImportTarget, words: *const Inst, arguments: &[Inst]) -> Called {
+        let Instance::Bytecode(callee) = &*target.instance else { return Called::Returned };
         let mut args = std::mem::take(&mut self.args);
         args.clear();
         args.extend(arguments.iter().map(|word| self.read(word.op, word.a)));
-        self.push(NonNull::from(callee), ordinal)?;
+        if let Some(frame) = self.frames.last_mut() {
+            let offset = words as usize - frame.code().insts.as_ptr() as usize;
+            frame.ip = (offset / size_of::<Inst>()) as u32;
+        }
+        if let Err(status) = self.push(NonNull::from(callee), target.ordinal) {
+            return self.fail(status);
+        }
         self.write_args(args.drain(..));
         // The allocation serves the next call.
         self.args = args;
-        Ok(Called::Entered)
+        Called::Entered
     }
 }
 
 #[cold]
-fn imported(status: Status, instance: &Instance, ordinal: usize) -> Status {
-    status.annotate(native_name(instance, ordinal)).annotate("while calling import")
+fn imported(status: Status, target: &ImportTarget) -> Status {
+    status.annotate(native_name(&target.instance, target.ordinal)).annotate("while calling import")
 }
 
 #[cold]

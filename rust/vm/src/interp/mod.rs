@@ -77,6 +77,8 @@ pub(crate) struct Machine {
     results: Vec<Value>,
     /// What a suspended native call keeps until it is made again.
     resume: Option<Box<dyn Any + Send>>,
+    /// Why an import call ended the loop.
+    stopped: Option<Result<Exit>>,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
     root: Option<Arc<Instance>>,
 }
@@ -156,6 +158,7 @@ impl Machine {
         self.args.clear();
         self.results.clear();
         self.resume = None;
+        self.stopped = None;
     }
 
     /// Pushes a frame with zero and null registers.

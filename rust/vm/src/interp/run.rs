@@ -16,6 +16,11 @@ fn call_length(head: Inst, callee: Inst) -> usize {
     2 + usize::from(head.a) + usize::from(head.b) + usize::from(head.c) + callee.high() as usize
 }
 
+#[cold]
+fn no_reason() -> Status {
+    Status::internal("an import call stopped without a reason")
+}
+
 impl Machine {
     /// Executes until the outermost function returns, something waits, or an error ends it all.
     pub fn run(&mut self) -> Result<Exit> {
@@ -732,12 +737,14 @@ impl Machine {
                         load!();
                     }
                     X::CallImport => {
-                        save!(0);
-                        match ok!(self.call_import(instance, ImportCall { words: ip, cells, slots })) {
+                        match self.call_import(instance, ImportCall { words: ip, cells, slots }) {
                             // Neither frames nor their storage have changed.
                             Called::Returned => next!(call_length(*inst, *ip.add(1))),
                             Called::Entered => load!(),
-                            Called::Exit(exit) => return Ok(exit),
+                            Called::Stopped => {
+                                save!(0);
+                                return ok!(self.stopped.take().transpose()).ok_or_else(no_reason);
+                            }
                         }
                     }
                     X::ImportResolved => {
