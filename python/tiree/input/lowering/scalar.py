@@ -110,6 +110,10 @@ class ScalarBuilder:
         properties = _FASTMATH if isinstance(a.type, AnyFloat) else integer
         return self._value(op.create(operands=[a, b], result_types=[a.type], properties=dict(properties)))
 
+    def fma(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
+        """a * b + c of floats, rounded once."""
+        return self._value(math.FmaOp.create(operands=[a, b, c], result_types=[a.type], properties=dict(_FASTMATH)))
+
     def cast(self, op: type[Operation], a: SSAValue, type: Attribute) -> SSAValue:
         """A conversion op; `a` itself when it has the type already."""
         if a.type == type:
