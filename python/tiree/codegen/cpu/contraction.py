@@ -69,6 +69,9 @@ def _pays(c: Contraction, target: TargetDescription) -> bool:
         if factor.converts and rows >= 16:
             return True
         pitch = lanes * c.element_bytes
+        if width * c.element_bytes < 64:
+            # Fewer or shorter registers hold smaller tiles in place, which read the lanes more often.
+            return size >= 128 << 10 and rows >= 48
         return (
             (size >= 6 << 20 and rows >= 32)
             or (size >= 768 << 10 and pitch >= 2048 and rows >= 192)

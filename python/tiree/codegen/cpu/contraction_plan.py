@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tiree.codegen.cpu.contraction_form import Contraction
+from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.codegen.cpu.nest import Loop, distribute
 from tiree.support.cpu_target import TargetDescription
 
 LANE_BLOCK_BYTES = 128 << 10
-"""Scratch for the packed lane factor."""
+"""Scratch for the packed lane factor, at most half of what a workgroup has."""
 PARTIAL_BYTES = 96 << 10
-"""Scratch for unfinished sums."""
+"""Scratch for unfinished sums, at most three eighths of what a workgroup has."""
 REGISTER_EPILOGUE_OPS = 12
 """Arithmetic per element up to which an epilogue is written out for the whole register tile."""
 
@@ -84,6 +85,7 @@ def register_tile(target: TargetDescription, vectors: int) -> tuple[int, int]:
 def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> BlockPlan | None:
     """The blocking of a contraction, split into about `wanted` workgroups; None when its lanes don't fill a vector."""
     element = c.element_bytes
+    limit = min(LANE_BLOCK_BYTES, scratch_limit(target) // 2) // element
     width = target.lanes(element)
     lanes = c.size(c.lanes)
     if width < 2 or lanes < width // 2 or not c.rows or not c.sums:
@@ -96,11 +98,11 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     outer = c.size([d for g in c.outer for d in g])
     if wide:
         columns = _whole_runs(lanes, c.generic.loops[c.lanes[-1]], width)
-        lead, chunk = _depth_block(c, sums, columns, columns, element)
+        lead, chunk = _depth_block(c, sums, columns, columns, limit)
     else:
-        lead, chunk = _depth_block(c, sums, min(lanes, 2 * panel), min(lanes, 4 * panel), element)
+        lead, chunk = _depth_block(c, sums, min(lanes, 2 * panel), min(lanes, 4 * panel), limit)
         depth = chunk * c.size(sums[lead + 1 :])
-        fits = max(panel, LANE_BLOCK_BYTES // (depth * element) // panel * panel)
+        fits = max(panel, limit // depth // panel * panel)
         while fits > 2 * panel and outer * -(-lanes // fits) < min(wanted, 8):
             fits -= panel
         columns = min(round_up(lanes, panel), round_up(-(-lanes // -(-lanes // fits)), panel))
@@ -112,7 +114,8 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     plan = BlockPlan(
         width, vectors, columns, tiles, sums, lead, chunk, wide, packing, epilogue > REGISTER_EPILOGUE_OPS, loops
     )
-    plan.loops = _distributed(c, plan, wanted)
+    partial = min(PARTIAL_BYTES, scratch_limit(target) * 3 // 8) // element
+    plan.loops = _distributed(c, plan, wanted, partial)
     return plan
 
 
@@ -164,12 +167,13 @@ def _ordered_sums(c: Contraction) -> list[int]:
     return sorted(c.sums, key=lambda d: -reach(d))
 
 
-def _depth_block(c: Contraction, sums: Sequence[int], narrow: int, usual: int, element: int) -> tuple[int, int]:
-    """(leading loops walked outside, steps of the next loop per block)."""
+def _depth_block(c: Contraction, sums: Sequence[int], narrow: int, usual: int, limit: int) -> tuple[int, int]:
+    """(leading loops walked outside, steps of the next loop per block): everything in one block when `narrow` lanes of
+    it fit the limit (in elements), else blocks that leave room for `usual` lanes."""
     sizes = [c.generic.loops[d] for d in sums]
-    if c.depth * narrow * element <= LANE_BLOCK_BYTES:
+    if c.depth * narrow <= limit:
         return 0, sizes[0]
-    wanted = max(1, LANE_BLOCK_BYTES // (usual * element))
+    wanted = max(1, limit // usual)
     rest = c.depth
     for k, size in enumerate(sizes):
         rest //= size
@@ -208,7 +212,7 @@ def _row_packing(c: Contraction, sums: Sequence[int], tiles: Sequence[int], reus
     return packing if collide and not along_rows and tiles[-1] >= 8 else None
 
 
-def _distributed(c: Contraction, plan: BlockPlan, wanted: int) -> list[Loop]:
+def _distributed(c: Contraction, plan: BlockPlan, wanted: int, partial: int) -> list[Loop]:
     """Workgroups over outer loops and lane blocks first, then over rows: at least a few tiles each."""
     split = len(c.outer) + 1
     loops = distribute(plan.loops[:split], wanted)
@@ -230,6 +234,6 @@ def _distributed(c: Contraction, plan: BlockPlan, wanted: int) -> list[Loop]:
         most = min(-(-8 // blocks), total * per_tile // 56)
     wanted = min(wanted, max(1, most))
     if plan.blocked(c):
-        local = max(per_tile, PARTIAL_BYTES // (plan.columns * c.element_bytes))
+        local = max(per_tile, partial // plan.columns)
         wanted = max(wanted, -(-c.row_count // local))
     return [*loops, *distribute(rows, wanted)]
