@@ -92,6 +92,13 @@ pub fn format_view(view: &BufferView, limit: usize) -> Result<String> {
 /// # Errors
 /// As [`format_view`].
 pub fn format_result(label: &str, index: usize, value: &Value, limit: usize) -> Result<String> {
+    format_nested(label, index, value, limit, 0)
+}
+
+/// Lists can hold each other, even themselves: what is deeper than this is not printed.
+const MAX_DEPTH: usize = 16;
+
+fn format_nested(label: &str, index: usize, value: &Value, limit: usize, depth: usize) -> Result<String> {
     let head = format!("{label}[{index}]: ");
     Ok(match value {
         Value::I32(value) => format!("{head}i32={value}\n"),
@@ -99,21 +106,24 @@ pub fn format_result(label: &str, index: usize, value: &Value, limit: usize) -> 
         Value::F32(value) => format!("{head}f32={}\n", super::number::format_g(f64::from(*value), false)),
         Value::F64(value) => format!("{head}f64={}\n", super::number::format_g(*value, false)),
         Value::Ref(None) => format!("{head}(null)\n"),
-        Value::Ref(Some(object)) => format!("{head}{}\n{}", object.type_name(), format_object(value, limit)?),
+        Value::Ref(Some(object)) => format!("{head}{}\n{}", object.type_name(), format_object(value, limit, depth)?),
     })
 }
 
-fn format_object(value: &Value, limit: usize) -> Result<String> {
+fn format_object(value: &Value, limit: usize, depth: usize) -> Result<String> {
     let Value::Ref(reference) = value else { return Ok(String::new()) };
     if let Ok(view) = downcast_ref::<BufferView>(reference) {
         return Ok(format_view(view, limit)? + "\n");
     }
     if let Ok(list) = downcast_ref::<VmList>(reference) {
+        if depth == MAX_DEPTH {
+            return Ok("...\n".into());
+        }
         let mut text = String::new();
         for index in 0..list.len() {
-            text += &format_result("child_list", index, &list.get(index)?, limit)?;
+            text += &format_nested("child_list", index, &list.get(index)?, limit, depth + 1)?;
         }
-        return Ok(text);
+        return Ok(text + "\n");
     }
     Ok("(no printer)\n".into())
 }
