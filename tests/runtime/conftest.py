@@ -10,11 +10,6 @@ from runtime import modules
 import tiree.runtime as rt
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _compiled_modules_cache(request: pytest.FixtureRequest) -> None:
-    modules.set_cache(Path(request.config.cache.mkdir("iree-modules")))
-
-
 @pytest.fixture(params=["local-sync", "local-task"])
 def device_name(request: pytest.FixtureRequest) -> str:
     return request.param
@@ -26,7 +21,7 @@ def device(device_name: str) -> rt.HalDevice:
 
 
 @pytest.fixture(scope="session")
-def add_file(tmp_path_factory: pytest.TempPathFactory, _compiled_modules_cache: None) -> Path:
+def add_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`add.vmfb` by iree-compile."""
     path = tmp_path_factory.mktemp("modules") / "add.vmfb"
     path.write_bytes(modules.iree_module(modules.ADD))
@@ -34,7 +29,7 @@ def add_file(tmp_path_factory: pytest.TempPathFactory, _compiled_modules_cache: 
 
 
 @pytest.fixture(scope="session")
-def mixed_file(tmp_path_factory: pytest.TempPathFactory, _compiled_modules_cache: None) -> Path:
+def mixed_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`mixed.vmfb` by iree-compile."""
     path = tmp_path_factory.mktemp("modules") / "mixed.vmfb"
     path.write_bytes(modules.iree_module(modules.MIXED))

@@ -1,12 +1,13 @@
 """Programs that the tests of the runtime and of its tools call, compiled by iree-compile or by Tiree.
 
 `iree_module(text, *flags)` compiles with IREE 3.13 inside this process and keeps the result in pytest's cache (keyed by
-everything that goes in), so that a program is compiled once per machine. `ELEMENTS` lists the element types.
+everything that goes in), so that a program is compiled once per machine. `ELEMENTS` has the element types.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import tempfile
 from functools import cache
 from pathlib import Path
@@ -172,13 +173,53 @@ func.func @traced(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 
-_CACHE: Path | None = None
+# References that are no tensors, lists, and a list that holds itself.
+REFERENCES = """
+module @references {
+  util.func public @buffer(%b: !hal.buffer) -> !hal.buffer {
+    util.return %b : !hal.buffer
+  }
+  util.func public @view(%b: !hal.buffer_view) -> !hal.buffer_view {
+    util.return %b : !hal.buffer_view
+  }
+  util.func public @list(%x: i32, %b: !hal.buffer_view) -> !util.list<?> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %list = util.list.create %c2 : !util.list<?>
+    util.list.resize %list, %c2 : !util.list<?>
+    util.list.set %list[%c0], %x : i32 -> !util.list<?>
+    util.list.set %list[%c1], %b : !hal.buffer_view -> !util.list<?>
+    util.return %list : !util.list<?>
+  }
+  util.func public @nested(%x: i32) -> !util.list<?> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %inner = util.list.create %c1 : !util.list<?>
+    util.list.resize %inner, %c1 : !util.list<?>
+    util.list.set %inner[%c0], %x : i32 -> !util.list<?>
+    %outer = util.list.create %c1 : !util.list<?>
+    util.list.resize %outer, %c1 : !util.list<?>
+    util.list.set %outer[%c0], %inner : !util.list<?> -> !util.list<?>
+    util.return %outer : !util.list<?>
+  }
+  util.func public @endless() -> !util.list<?> {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %list = util.list.create %c1 : !util.list<?>
+    util.list.resize %list, %c1 : !util.list<?>
+    util.list.set %list[%c0], %list : !util.list<?> -> !util.list<?>
+    util.return %list : !util.list<?>
+  }
+  util.func public @device() -> !hal.device {
+    %c0 = arith.constant 0 : index
+    %d = hal.devices.get %c0 : !hal.device
+    util.return %d : !hal.device
+  }
+}
+"""
 
-
-def set_cache(directory: Path) -> None:
-    """Where compiled modules are kept between runs."""
-    global _CACHE
-    _CACHE = directory
+_CACHE = Path(__file__).resolve().parents[2] / ".pytest_cache" / "d" / "iree-modules"
 
 
 @cache
@@ -187,14 +228,14 @@ def iree_module(text: str, *flags: str) -> bytes:
     import iree.compiler.version as version
 
     key = hashlib.sha256("\0".join([version.VERSION, text, *HOST_FLAGS, *flags]).encode()).hexdigest()
-    kept = _CACHE / f"{key}.vmfb" if _CACHE is not None else None
-    if kept is not None and kept.exists():
+    kept = _CACHE / f"{key}.vmfb"
+    if kept.exists():
         return kept.read_bytes()
     data = _compile(text, (*HOST_FLAGS, *flags))
-    if kept is not None:
-        partial = kept.with_suffix(f".{id(data)}.part")
-        partial.write_bytes(data)
-        partial.replace(kept)
+    _CACHE.mkdir(parents=True, exist_ok=True)
+    partial = kept.with_suffix(f".{os.getpid()}.part")
+    partial.write_bytes(data)
+    partial.replace(kept)
     return data
 
 

@@ -48,8 +48,8 @@ class Methods:
         return "x"
 
 
-def interface() -> rt.PyModuleInterface:
-    made = rt.PyModuleInterface("python", Methods)
+def interface(constructor: type[Methods] = Methods) -> rt.PyModuleInterface:
+    made = rt.PyModuleInterface("python", constructor)
     for name, cconv, method in [
         ("add", "0ii_i", Methods.add),
         ("add64", "0II_I", Methods.add),
@@ -133,7 +133,10 @@ def test_what_functions_return():
 
 
 def test_life_of_an_interface():
-    made = interface()
+    class Local(Methods):
+        alive = 0
+
+    made = interface(Local)
     assert (made.initialized, made.destroyed) == (False, False)
     with pytest.raises(ValueError, match="already defined: add"):
         made.export("add", "0v_v", Methods.nothing)
@@ -147,14 +150,13 @@ def test_life_of_an_interface():
     for attempt in (made.create, lambda: made.export("x", "0v_v", Methods.nothing)):
         with pytest.raises(RuntimeError, match="created already"):
             attempt()
-    before = Methods.alive
     context = rt.VmContext(rt.VmInstance(), modules=[module])
-    assert Methods.alive == before + 1
+    assert Local.alive == 1
     del module
     assert not made.destroyed
     del context
     gc.collect()
-    assert Methods.alive == before
+    assert Local.alive == 0
     assert made.destroyed
 
 

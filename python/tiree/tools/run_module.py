@@ -95,7 +95,7 @@ def write_output(results: _native.VmVariantList, index: int, target: str, limit:
     if target == "":
         return
     if target == "-":
-        sys.stdout.write(_native.format_result_at(results, index, limit))
+        sys.stdout.write(_native.format_result_at(results, index, limit).removeprefix(f"result[{index}]: "))
         return
     if target[0] not in "@+":
         raise fail(f"--output={target}: not a target", "write - to print, @file.npy to write, +file.npy to append")
