@@ -395,14 +395,13 @@ impl Buffer {
     ///
     /// # Errors
     /// OUT_OF_RANGE with the three numbers.
+    #[inline]
     pub fn resolve_range(&self, offset: u64, length: u64) -> Result<(usize, usize)> {
         let size = self.length as u64;
         let wanted = if length == WHOLE_BUFFER { size.saturating_sub(offset) } else { length };
         match offset.checked_add(wanted) {
             Some(end) if end <= size => Ok((offset as usize, wanted as usize)),
-            _ => Err(Status::out_of_range(format!(
-                "range [{offset}, {offset} + {wanted}) is outside the buffer of {size} bytes"
-            ))),
+            _ => Err(out_of_range(offset, wanted, size)),
         }
     }
 
@@ -416,23 +415,15 @@ impl Buffer {
     }
 
     /// PERMISSION_DENIED unless the buffer allows all of `wanted` accesses.
+    #[inline]
     pub(crate) fn check_access(&self, wanted: u32) -> Result<()> {
-        if self.params.access & wanted == wanted {
-            return Ok(());
-        }
-        Err(Status::permission_denied("the buffer is read-only (constant or parameter data) and cannot be written"))
+        if self.params.access & wanted == wanted { Ok(()) } else { Err(read_only()) }
     }
 
     /// PERMISSION_DENIED unless the buffer allows all of `wanted` usages.
+    #[inline]
     pub(crate) fn check_usage(&self, wanted: u32) -> Result<()> {
-        if self.params.usage & wanted == wanted {
-            return Ok(());
-        }
-        Err(Status::permission_denied(format!(
-            "requested usage was not specified when the buffer was allocated; buffer allows {}, operation requires {}",
-            bit_names(self.params.usage, usage::NAMES),
-            bit_names(wanted, usage::NAMES)
-        )))
+        if self.params.usage & wanted == wanted { Ok(()) } else { Err(unusable(self.params.usage, wanted)) }
     }
 
     /// Pointer to the first byte, valid as long as `pins`.
@@ -491,6 +482,25 @@ impl Buffer {
         self.read(0, &mut bytes)?;
         Ok(bytes)
     }
+}
+
+#[cold]
+fn read_only() -> Status {
+    Status::permission_denied("the buffer is read-only (constant or parameter data) and cannot be written")
+}
+
+#[cold]
+fn unusable(allowed: u32, wanted: u32) -> Status {
+    Status::permission_denied(format!(
+        "requested usage was not specified when the buffer was allocated; buffer allows {}, operation requires {}",
+        bit_names(allowed, usage::NAMES),
+        bit_names(wanted, usage::NAMES)
+    ))
+}
+
+#[cold]
+fn out_of_range(offset: u64, wanted: u64, size: u64) -> Status {
+    Status::out_of_range(format!("range [{offset}, {offset} + {wanted}) is outside the buffer of {size} bytes"))
 }
 
 #[cfg(test)]

@@ -39,6 +39,25 @@ pub(crate) struct Slot<'a> {
     pub(crate) length: u64,
 }
 
+/// A binding table of either form.
+pub(crate) trait Table {
+    /// Number of entries.
+    fn len(&self) -> usize;
+    /// Entry `index`.
+    fn slot(&self, index: usize) -> Option<Slot<'_>>;
+}
+
+impl Table for [TableEntry] {
+    fn len(&self) -> usize {
+        <[TableEntry]>::len(self)
+    }
+
+    fn slot(&self, index: usize) -> Option<Slot<'_>> {
+        let entry = self.get(index)?;
+        Some(Slot { buffer: entry.buffer.as_deref(), offset: entry.offset, length: entry.length })
+    }
+}
+
 /// Bindings as pointers, and what keeps transient memory alive meanwhile.
 struct Resolved<'a> {
     pointers: SmallVec<[*mut u8; 16]>,
@@ -90,7 +109,11 @@ pub(crate) enum Threads<'a> {
 
 /// The binding as a pointer and a length, checked for this execution.
 #[inline]
-fn resolve_binding<'a>(bound: &'a Bound, table: &[Slot<'a>], pins: &mut Pins<'a>) -> Result<(*mut u8, usize)> {
+fn resolve_binding<'a, T: Table + ?Sized>(
+    bound: &'a Bound,
+    table: &'a T,
+    pins: &mut Pins<'a>,
+) -> Result<(*mut u8, usize)> {
     let (buffer, offset, length) = match &bound.binding.buffer {
         Some(buffer) => (&**buffer, bound.binding.offset as usize, bound.binding.length as usize),
         None => resolve_slot(bound, table)?,
@@ -101,9 +124,10 @@ fn resolve_binding<'a>(bound: &'a Bound, table: &[Slot<'a>], pins: &mut Pins<'a>
 }
 
 /// The range of an indirect binding. What the buffer is good for is known only now, too.
-fn resolve_slot<'a>(bound: &Bound, table: &[Slot<'a>]) -> Result<(&'a Buffer, usize, usize)> {
+#[inline]
+fn resolve_slot<'a, T: Table + ?Sized>(bound: &Bound, table: &'a T) -> Result<(&'a Buffer, usize, usize)> {
     let (binding, number) = (&bound.binding, bound.binding.slot);
-    let slot = table.get(number as usize).ok_or_else(|| {
+    let slot = table.slot(number as usize).ok_or_else(|| {
         Status::invalid_argument(format!(
             "the command buffer uses slot {number} but the binding table has {} entries",
             table.len()
@@ -133,7 +157,7 @@ fn resolve_slot<'a>(bound: &Bound, table: &[Slot<'a>]) -> Result<(&'a Buffer, us
 ///
 /// # Errors
 /// The first failure; it names the command.
-pub(crate) fn run_program(program: &Program, table: &[Slot<'_>], threads: &Threads<'_>) -> Result<()> {
+pub(crate) fn run_program<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threads<'_>) -> Result<()> {
     let mut resolved = Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), pins: Pins::default() };
     for (index, bound) in program.bindings.iter().enumerate() {
         match resolve_binding(bound, table, &mut resolved.pins) {

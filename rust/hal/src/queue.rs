@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::buffer::Storage;
 use crate::command_buffer::{Command, CommandBuffer, Counts, MAX_UPDATE, Pattern, Program};
 use crate::device::Operation;
-use crate::execute::{Slot, TableEntry, Threads, run_program};
+use crate::execute::{Slot, Table, TableEntry, Threads, run_program};
 use crate::file::File;
 use crate::types::{access, usage};
 use smallvec::SmallVec;
@@ -167,7 +167,7 @@ impl QueueOp {
             // Files may block: never on the submitting thread, whatever their size.
             Op::Read { .. } | Op::Write { .. } | Op::Host(_) => f64::INFINITY,
             Op::Execute { commands, table } => {
-                commands.program().map_or(0.0, |program| estimate_program(program, &slots(table)))
+                commands.program().map_or(0.0, |program| estimate_program(program, &table[..]))
             }
         }
     }
@@ -212,18 +212,10 @@ impl QueueOp {
                     unsafe { std::slice::from_raw_parts(mapping.as_ptr().as_ptr().add(source.offset), source.length) };
                 file.write(offset, bytes)
             }
-            Op::Execute { commands, table } => run_program(commands.begin_execution()?, &slots(&table), threads),
+            Op::Execute { commands, table } => run_program(commands.begin_execution()?, &table[..], threads),
             Op::Host(function) => function(),
         }
     }
-}
-
-/// The table as execution wants it.
-fn slots(table: &[TableEntry]) -> SmallVec<[Slot<'_>; 8]> {
-    table
-        .iter()
-        .map(|entry| Slot { buffer: entry.buffer.as_deref(), offset: entry.offset, length: entry.length })
-        .collect()
 }
 
 fn check_execute(commands: &CommandBuffer, entries: usize) -> Result<()> {
@@ -241,10 +233,10 @@ fn check_execute(commands: &CommandBuffer, entries: usize) -> Result<()> {
     Ok(())
 }
 
-fn estimate_program(program: &Program, table: &[Slot<'_>]) -> f64 {
+fn estimate_program<T: Table + ?Sized>(program: &Program, table: &T) -> f64 {
     let length = |index: usize| {
         let binding = &program.bindings[index].binding;
-        match (&binding.buffer, table.get(binding.slot as usize).and_then(|slot| slot.buffer)) {
+        match (&binding.buffer, table.slot(binding.slot as usize).and_then(|slot| slot.buffer)) {
             (None, Some(buffer)) => binding.length.min(buffer.byte_length() as u64),
             _ => binding.length,
         }
@@ -309,23 +301,37 @@ impl Operation for Dealloca<'_> {
 /// [`QueueOp::execute`], borrowed.
 pub(crate) struct Execute<'a> {
     commands: Shared<'a, CommandBuffer>,
-    table: SmallVec<[Slot<'a>; 8]>,
-    /// Where the buffers of the table come from.
-    buffers: SmallVec<[Option<Shared<'a, Buffer>>; 8]>,
+    table: SmallVec<[SharedEntry<'a>; 4]>,
+}
+
+struct SharedEntry<'a> {
+    buffer: Option<Shared<'a, Buffer>>,
+    offset: u64,
+    length: u64,
+}
+
+impl Table for [SharedEntry<'_>] {
+    fn len(&self) -> usize {
+        <[SharedEntry<'_>]>::len(self)
+    }
+
+    fn slot(&self, index: usize) -> Option<Slot<'_>> {
+        let entry = self.get(index)?;
+        Some(Slot { buffer: entry.buffer.map(Shared::object), offset: entry.offset, length: entry.length })
+    }
 }
 
 impl<'a> Execute<'a> {
     /// With an empty table.
     #[inline]
     pub(crate) fn new(commands: Shared<'a, CommandBuffer>) -> Execute<'a> {
-        Execute { commands, table: SmallVec::new(), buffers: SmallVec::new() }
+        Execute { commands, table: SmallVec::new() }
     }
 
     /// Adds an entry to the table.
     #[inline]
     pub(crate) fn push(&mut self, buffer: Option<Shared<'a, Buffer>>, offset: u64, length: u64) {
-        self.table.push(Slot { buffer: buffer.map(Shared::object), offset, length });
-        self.buffers.push(buffer);
+        self.table.push(SharedEntry { buffer, offset, length });
     }
 
     /// # Errors
@@ -337,18 +343,18 @@ impl<'a> Execute<'a> {
 
 impl Operation for Execute<'_> {
     fn estimate(&self) -> f64 {
-        self.commands.program().map_or(0.0, |program| estimate_program(program, &self.table))
+        self.commands.program().map_or(0.0, |program| estimate_program(program, &self.table[..]))
     }
 
     fn run(&self, threads: &Threads<'_>) -> Result<()> {
-        run_program(self.commands.begin_execution()?, &self.table, threads)
+        run_program(self.commands.begin_execution()?, &self.table[..], threads)
     }
 
     fn to_owned(&self) -> QueueOp {
-        let entries = self.table.iter().zip(&self.buffers).map(|(slot, buffer)| TableEntry {
-            buffer: buffer.map(Shared::to_arc),
-            offset: slot.offset,
-            length: slot.length,
+        let entries = self.table.iter().map(|entry| TableEntry {
+            buffer: entry.buffer.map(Shared::to_arc),
+            offset: entry.offset,
+            length: entry.length,
         });
         QueueOp(Op::Execute { commands: self.commands.to_arc(), table: entries.collect() })
     }

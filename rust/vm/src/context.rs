@@ -8,7 +8,7 @@ use crate::archive::schema::{Dependency, Import};
 use crate::buffer::VmBuffer;
 use crate::bytecode::BytecodeModule;
 use crate::cconv::CallingConvention;
-use crate::invocation::Invocation;
+use crate::invocation::{self, Invocation};
 use crate::module::{Module, NativeModule};
 use crate::refs::Ref;
 use crate::status::{Annotate, Result, Status};
@@ -299,7 +299,7 @@ impl Function {
 
     /// Calls and waits for the result.
     pub fn invoke(&self, args: Vec<Value>) -> Result<Vec<Value>> {
-        self.start(args)?.finish().annotate(|| self.calling())
+        invocation::invoke(&self.instance, self.ordinal, args).annotate(|| self.calling())
     }
 
     fn calling(&self) -> String {

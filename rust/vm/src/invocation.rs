@@ -105,6 +105,22 @@ impl Invocation {
     }
 }
 
+/// Calls function `ordinal` of `instance`; the thread sleeps while the call waits.
+pub(crate) fn invoke(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Vec<Value>> {
+    if matches!(**instance, Instance::Native(_)) {
+        return Invocation::on_instance(instance.clone(), ordinal, args)?.finish();
+    }
+    let args = check_args(instance, ordinal, args)?;
+    let mut machine = Machine::start(instance.clone(), ordinal, args)?;
+    loop {
+        match machine.run()? {
+            Exit::Done(results) => return Ok(results),
+            Exit::Suspended(wait) => _ = wait.wait(None),
+            Exit::Yielded => std::thread::yield_now(),
+        }
+    }
+}
+
 enum NativeOutcome {
     Done(Vec<Value>),
     Suspended(Arc<dyn Wait>),

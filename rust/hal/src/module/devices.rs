@@ -11,7 +11,7 @@ use crate::queue::{Dealloca, Execute, QueueOp};
 use crate::types::access;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tiree_vm::{Annotate, CallFrame, Flow, Result, Shared, Status, VmBuffer};
+use tiree_vm::{CallFrame, Flow, Result, Shared, Status, VmBuffer};
 
 /// What every queue function begins with: device, affinity, wait fence, signal fence.
 struct Queue<'a> {
@@ -170,13 +170,9 @@ pub(super) fn queue_execute_indirect(_: &HalModule, frame: &mut CallFrame<'_>) -
     let queue = Queue::read(frame)?;
     let mut execute = Execute::new(frame.shared_ref()?);
     frame.i64()?;
-    for slot in 0..frame.span()? {
-        let buffer: Option<Shared<'_, Buffer>> = frame.opt_shared_ref()?;
-        let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-        if let Some(buffer) = &buffer {
-            buffer.resolve_range(offset, length).annotate(|| format!("slot {slot} of the binding table"))?;
-        }
-        execute.push(buffer, offset, length);
+    for _ in 0..frame.span()? {
+        // Ranges are checked when they are used.
+        execute.push(frame.opt_shared_ref()?, frame.i64()? as u64, frame.i64()? as u64);
     }
     execute.check()?;
     queue.perform(&execute)

@@ -106,7 +106,8 @@ impl Machine {
         if words.len() != self.results.len() {
             return false;
         }
-        for (word, value) in words.iter().zip(&mut self.results) {
+        for (i, value) in self.results.iter_mut().enumerate() {
+            let word = words[i];
             // SAFETY: registers of verified code are inside the frame; 64-bit ones have both cells there.
             unsafe {
                 let at = cells.add(word.a.into());
