@@ -1,4 +1,4 @@
-"""`_native.pyi` says what the built module has: the same names, members and parameters, nothing more and nothing less."""
+"""`_native.pyi` says what the built module has: the same names, members and parameters, no more and no less."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ IMPLIED = {"__doc__", "__module__", "__new__", "__init__", "__repr__", "__hash__
 
 
 def declared(body: list[ast.stmt]) -> dict[str, ast.stmt]:
-    """The names that a stub's body declares; `_private` ones are helpers of the stub."""
+    """The names that a stub's body declares, each with its first overload; `_private` ones are helpers of the stub."""
     names: dict[str, ast.stmt] = {}
     for statement in body:
         if isinstance(statement, Function | ast.ClassDef):
-            names[statement.name] = statement
+            names.setdefault(statement.name, statement)
         elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
             names[statement.target.id] = statement
     return {name: what for name, what in names.items() if not name.startswith("_") or name.startswith("__")}

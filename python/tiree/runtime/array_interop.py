@@ -61,7 +61,8 @@ class DeviceArray(_native.DeviceArrayBase):
         import numpy as np
 
         dtype = self.dtype
-        flat = np.frombuffer(self.map(), np.uint8)[: self.size * dtype.itemsize]
+        # numpy's stubs know no buffers of other classes before Python 3.12.
+        flat = np.frombuffer(self.map(), np.uint8)[: self.size * dtype.itemsize]  # pyright: ignore[reportArgumentType, reportCallIssue]
         return flat.view(dtype).reshape(self.shape)
 
     def _host(self) -> np.ndarray:

@@ -85,7 +85,7 @@ def parameter_index_entry_as_numpy_ndarray(index_entry: ParameterIndexEntry) -> 
 
     metadata = index_entry.metadata
     try:
-        found = json.loads(metadata.removeprefix(_PREFIX)) if metadata.startswith(_PREFIX) else None
+        found = json.loads(metadata.removeprefix(_PREFIX)) if metadata.startswith(_PREFIX) else {}
         dtype, shape = map_name_to_dtype_info(found["dtype"]).dtype, [int(d) for d in found["shape"]]
     except (ValueError, KeyError, TypeError) as error:
         what = "does not say dtype and shape" if metadata else "is empty"
