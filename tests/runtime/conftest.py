@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from runtime import modules
-
 import tiree.runtime as rt
+from runtime import modules
 
 
 @pytest.fixture(params=["local-sync", "local-task"])
@@ -44,4 +43,3 @@ def mixed(device_name: str, mixed_file: Path) -> rt.Module:
 @pytest.fixture
 def add(device_name: str, add_file: Path) -> rt.FunctionInvoker:
     return rt.load(add_file, device_name).add
-

@@ -6,9 +6,8 @@ import array
 
 import numpy as np
 import pytest
-from runtime.modules import ADD, ELEMENTS, iree_module, movements, tiree_module
-
 import tiree.runtime as rt
+from runtime.modules import ADD, ELEMENTS, iree_module, movements, tiree_module
 
 FLOATS = [name for name, dtype in ELEMENTS.items() if name != "i1" and dtype.kind in "fV"]
 INTEGERS = [name for name, dtype in ELEMENTS.items() if dtype.kind in "iu"]
@@ -115,7 +114,12 @@ class OnlyArray:
 
 def test_arrays_of_other_libraries(mixed: rt.Module):
     given = np.arange(6, dtype=np.float32).reshape(2, 3)
-    for form in (OnlyDLPack(given), OnlyArray(), memoryview(given), rt.asdevicearray(rt.get_device("local-sync"), given)):
+    for form in (
+        OnlyDLPack(given),
+        OnlyArray(),
+        memoryview(given),
+        rt.asdevicearray(rt.get_device("local-sync"), given),
+    ):
         assert np.array_equal(mixed.split(form)[0], given * 2), type(form)
 
 

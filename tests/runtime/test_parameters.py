@@ -7,9 +7,8 @@ import os
 
 import numpy as np
 import pytest
-from runtime.modules import iree_module
-
 import tiree.runtime as rt
+from runtime.modules import iree_module
 
 iree = pytest.importorskip("iree.runtime", reason="iree-base-runtime is a development dependency")
 
@@ -36,7 +35,13 @@ class TestIndex:
         index.add_buffer("b", b"12345678", metadata=b"\1\2")
         assert len(index) == 2
         splat, data = index[0], index[1]
-        assert (splat.key, splat.length, splat.metadata, splat.is_splat, splat.is_file) == ("s", 64, b"text", True, False)
+        assert (splat.key, splat.length, splat.metadata, splat.is_splat, splat.is_file) == (
+            "s",
+            64,
+            b"text",
+            True,
+            False,
+        )
         assert splat.splat_pattern == np.float32(1.5).tobytes()
         assert (data.key, data.length, data.metadata, data.is_splat, data.is_file) == ("b", 8, b"\1\2", False, True)
         assert bytes(data.file_view) == b"12345678"
@@ -78,7 +83,9 @@ class TestIndex:
         for number, handle in enumerate((memory, file)):
             index.add_from_file_handle(f"k{number}", handle, 10, offset=5)
             assert bytes(index[number].file_view) == bytes(range(5, 15))
-            with pytest.raises(ValueError, match=r"range \[95, 95 \+ 10\) of \"x\" lies outside the handle's 100 bytes"):
+            with pytest.raises(
+                ValueError, match=r"range \[95, 95 \+ 10\) of \"x\" lies outside the handle's 100 bytes"
+            ):
                 index.add_from_file_handle("x", handle, 10, offset=95)
         with pytest.raises(ValueError, match="memory, not a file descriptor"):
             memory.fd  # noqa: B018
@@ -167,7 +174,12 @@ class TestArchives:
 
 class TestArrays:
     def test_metadata_is_that_of_iree(self):
-        for array in (np.ones((2, 2), np.float16), np.arange(3, dtype=np.uint8), np.array(True), np.ones(2, np.complex64)):
+        for array in (
+            np.ones((2, 2), np.float16),
+            np.arange(3, dtype=np.uint8),
+            np.array(True),
+            np.ones(2, np.complex64),
+        ):
             ours, theirs = rt.ParameterIndex(), iree.ParameterIndex()
             rt.parameter_index_add_numpy_ndarray(ours, "x", array)
             iree.parameter_index_add_numpy_ndarray(theirs, "x", array)
@@ -221,7 +233,11 @@ class TestProviders:
         first.add_buffer("w", W)
         second.add_splat("b", np.float32(10), 16)
         other.add_splat("b", np.float32(-1), 16)
-        providers = [other.create_provider(), first.create_provider(scope="model"), second.create_provider(scope="model")]
+        providers = [
+            other.create_provider(),
+            first.create_provider(scope="model"),
+            second.create_provider(scope="model"),
+        ]
         assert self.module(device, *providers).forward(W).to_host().tolist() == (W * W + 10).tolist()
 
     def test_refusals(self, device: rt.HalDevice):

@@ -1,4 +1,4 @@
-"""Every public name of `iree.runtime` 3.13 exists here with the same parameters, or is listed as absent with a reason."""
+"""Every public name of `iree.runtime` 3.13 exists here with the same parameters, or is absent for a stated reason."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 import tiree.runtime as rt
 
 iree = pytest.importorskip("iree.runtime", reason="iree-base-runtime is a development dependency")
@@ -18,9 +17,11 @@ ABSENT = dict(re.findall(r"^\| `([\w.]+)` \| (.+) \|$", PAGE.read_text().partiti
 """Names of IREE's that Tiree has not, with the reasons, as the documentation lists them."""
 
 # What iree.runtime's submodules import for themselves.
-FOREIGN = {"Any", "Callable", "Collection", "Dict", "List", "Literal", "MutableMapping", "Optional", "PathLike", "RLock",
-           "Sequence", "TYPE_CHECKING", "Tuple", "Union", "annotations", "array", "cast", "dataclasses", "json",
-           "logging", "DTYPE_TO_ABI_TYPE", "ml_dtypes", "namedtuple", "np", "numpy", "os", "reduce", "subprocess", "sys", "tempfile"}  # fmt: skip
+FOREIGN = {
+    "Any", "Callable", "Collection", "Dict", "List", "Literal", "MutableMapping", "Optional", "PathLike", "RLock",
+    "Sequence", "TYPE_CHECKING", "Tuple", "Union", "annotations", "array", "cast", "dataclasses", "json", "logging",
+    "DTYPE_TO_ABI_TYPE", "ml_dtypes", "namedtuple", "np", "numpy", "os", "reduce", "subprocess", "sys", "tempfile",
+}  # fmt: skip
 SUBMODULES = ["array_interop", "benchmark", "dtypes", "flags", "function", "io", "system_api", "system_setup", "typing"]
 
 
@@ -29,7 +30,7 @@ def public(thing: object) -> list[str]:
 
 
 def names_of_iree() -> list[str]:
-    found = [name for name in public(iree)]
+    found = public(iree)
     for name in public(iree):
         if inspect.isclass(getattr(iree, name)):
             inherited = set(dir(int))
@@ -119,9 +120,22 @@ def parameters_of_native(text: str) -> list[str]:
     return [name for name in names if name not in ("self", "/", "*")]
 
 
-NATIVE_CLASSES = ["FileHandle", "HalAllocator", "HalBuffer", "HalCommandBuffer", "HalDevice", "HalFence", "HalSemaphore",
-                  "MappedMemory", "ParameterIndex", "PyModuleInterface", "VmContext", "VmModule", "VmVariantList",
-                  "VmRef"]  # fmt: skip
+NATIVE_CLASSES = [
+    "FileHandle",
+    "HalAllocator",
+    "HalBuffer",
+    "HalCommandBuffer",
+    "HalDevice",
+    "HalFence",
+    "HalSemaphore",
+    "MappedMemory",
+    "ParameterIndex",
+    "PyModuleInterface",
+    "VmContext",
+    "VmModule",
+    "VmVariantList",
+    "VmRef",
+]
 
 
 @pytest.mark.parametrize("name", NATIVE_CLASSES)

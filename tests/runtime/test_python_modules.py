@@ -6,9 +6,8 @@ import gc
 
 import numpy as np
 import pytest
-from runtime.modules import iree_module
-
 import tiree.runtime as rt
+from runtime.modules import iree_module
 
 
 class Methods:
@@ -123,7 +122,9 @@ def test_exceptions(bound: Bound):
 
 def test_what_functions_return():
     made = rt.PyModuleInterface("m", lambda _: None)
-    for number, (cconv, value) in enumerate([("0v_ii", 5), ("0v_ii", (1, 2, 3)), ("0v_v", 3), ("0v_i", 2**40), ("0v_r", 3)]):
+    for number, (cconv, value) in enumerate(
+        [("0v_ii", 5), ("0v_ii", (1, 2, 3)), ("0v_v", 3), ("0v_i", 2**40), ("0v_r", 3)]
+    ):
         made.export(f"f{number}", cconv, lambda _, value=value: value)
     module = made.create()
     context = rt.VmContext(rt.VmInstance(), modules=[module])

@@ -1,12 +1,11 @@
-"""What functions do not take, and how they say so: the function, the argument, what came, what is needed, what to do."""
+"""What functions do not take, and how they say so: function, argument, what came, what is needed, what to do."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from runtime.modules import ADD, ELEMENTS, iree_module, movements, tiree_module
-
 import tiree.runtime as rt
+from runtime.modules import ADD, ELEMENTS, iree_module, movements, tiree_module
 
 F = np.ones(4, np.float32)
 
@@ -25,7 +24,8 @@ F = np.ones(4, np.float32)
         ((), TypeError, "add(input0: f32[4], input1: f32[4]) takes 2 arguments, 0 given."),
         ((F, F, F), TypeError, "add(input0: f32[4], input1: f32[4]) takes 2 arguments, 3 given."),
         (([1, 2, 3], F), ValueError, 'add(): argument 1 ("input0") has shape [3]; needs [4].'),
-        (([[1], [1, 2]], F), ValueError, 'add(): argument 1 ("input0") is a list of uneven lengths; needs float32 [4].'),
+        (([[1], [1, 2]], F), ValueError,
+         'add(): argument 1 ("input0") is a list of uneven lengths; needs float32 [4].'),
         ((["a", "b"], F), TypeError,
          'add(): argument 1 ("input0") is a list; needs float32 [4]. Pass np.array(..., dtype="float32").'),
         (("text", F), TypeError, 'add(): argument 1 ("input0") is a str; needs float32 [4].'),

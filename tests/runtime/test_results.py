@@ -10,10 +10,9 @@ import weakref
 
 import numpy as np
 import pytest
-from runtime.modules import ADD, tiree_module
-
 import tiree
 import tiree.runtime as rt
+from runtime.modules import ADD, tiree_module
 
 A = np.array([1, 2, 3, 4], np.float32)
 B = np.array([5, 6, 7, 8], np.float32)

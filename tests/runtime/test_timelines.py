@@ -10,7 +10,6 @@ import threading
 import time
 
 import pytest
-
 import tiree.runtime as rt
 
 SOON = 20_000_000
