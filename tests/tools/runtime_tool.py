@@ -54,14 +54,16 @@ def ours(tool: str, *arguments: object) -> Done:
     main = import_module(f"tiree.tools.{tool.replace('-', '_')}").main
     with _captured() as (out, err):
         code = main([str(a) for a in arguments])
-    return Done(code, out.content().decode(), err.content().decode(), out.content())
+    return Done(code, out.content().decode(errors="replace"), err.content().decode(), out.content())
 
 
 def theirs(tool: str, *arguments: object) -> Done:
     """`iree-<tool>`."""
     command = [SCRIPTS / f"iree-{tool}", *(str(a) for a in arguments)]
     done = subprocess.run(command, capture_output=True, check=False)
-    return Done(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.stdout)
+    return Done(
+        done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"), done.stdout
+    )
 
 
 def same(tool: str, *arguments: object) -> str:

@@ -135,7 +135,9 @@ REFERENCE_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("function", "inputs"), REFERENCE_CASES, ids=lambda v: v if isinstance(v, str) else " ".join(v))
+@pytest.mark.parametrize(
+    ("function", "inputs"), REFERENCE_CASES, ids=lambda v: v if isinstance(v, str) else " ".join(v)
+)
 @pytest.mark.parametrize("output", [[], ["--output=-"]], ids=["default", "output"])
 def test_references_and_lists(files: Path, function: str, inputs: tuple[str, ...], output: list[str]):
     same("run-module", *call(files, function, *inputs, module="references"), *output)
@@ -235,7 +237,9 @@ class TestOutputs:
             assert done.code == 1
             assert text in done.err
         scalar = call(files, "scalars", "1", "2", "3", "4")
-        assert "has no bytes to write" in refused("run-module", *scalar, f"--output=@{tmp_path}/x.npy", *["--output="] * 3)
+        assert "has no bytes to write" in refused(
+            "run-module", *scalar, f"--output=@{tmp_path}/x.npy", *["--output="] * 3
+        )
 
     @pytest.mark.parametrize("limit", [0, 1, 5, 7, 1999, 2000, 5000])
     def test_output_max_element_count(self, files: Path, limit: int):

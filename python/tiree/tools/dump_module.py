@@ -5,6 +5,7 @@ Metadata (with Tiree's attributes: version, target, flags, digest), disassembly,
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 
@@ -22,6 +23,8 @@ FLAGS = (
     Flag("bytecode_offsets", "bool", "print the offset of each instruction", False),
     Flag("pretty", "bool", "indent the JSON", False),
 )
+
+_FUNCTION = re.compile(r"^vm\.func @([^\s(]+)", re.MULTILINE)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -54,6 +57,9 @@ def dump(path: str, flags: dict[str, object]) -> None:
         return
     function = str(flags["function"])
     text = _native.dump_module(path, output, function, bool(flags["bytecode_offsets"]), bool(flags["pretty"]))
+    if function and output in ("all", "disassembly") and not _FUNCTION.search(text):
+        names = _FUNCTION.findall(_native.dump_module(path, "disassembly", "", False, False))
+        raise fail(f'{path} has no function "{function}"', f"it has: {', '.join(names)}")
     sys.stdout.write(text)
 
 

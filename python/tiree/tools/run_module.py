@@ -58,7 +58,7 @@ def run(parsed: ParsedFlags) -> int:
     if fence is not None:
         fence.wait()
     ok = finish(parsed, session, function, results)
-    if parsed["print_statistics"] or parsed["print_device_statistics"]:
+    if parsed["print_statistics"]:
         print(session.statistics(), file=sys.stderr)
     return 0 if ok else 1
 

@@ -11,6 +11,10 @@ MODULE_FLAGS = (
     Flag("module", "repeat", "a .vmfb file; repeat for several, in order of registration", metavar="FILE"),
     Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
     Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
+    Flag("parameters", "repeat", "an .irpa archive; scope=FILE for a named scope; repeat for several", metavar="FILE"),
+    Flag(
+        "parameter_mode", "choice", "how parameter files are read: mapped, or preloaded", "file", ("file", "preload")
+    ),
 )
 
 DEVICE_FLAGS = (
@@ -27,7 +31,6 @@ DEVICE_FLAGS = (
     Flag("task_worker_stack_size", "int", "bytes of stack of each worker; 0: the default", 0),
     Flag("task_worker_local_memory", "int", "bytes of scratch memory of each worker; 0: the L2 cache", 0),
     Flag("print_statistics", "bool", "print memory statistics on stderr at the end", False),
-    Flag("print_device_statistics", "bool", "the same, for devices", False),
 )
 
 RUN_FLAGS = (
@@ -46,10 +49,25 @@ RUN_FLAGS = (
 _ONE_TOPOLOGY = "workers are one per available core; use --task_topology_group_count or --task_topology_cpu_ids"
 _NO_PROFILE = "there is no profile format yet; tiree-benchmark-module times functions"
 
+_NO_CAPTURE = "CPU devices have no capture tools"
+_NO_GPU = "this build has no GPU drivers; use local-sync or local-task"
+_GPU_FLAGS = (
+    "cuda_allow_inline_execution cuda_async_allocations cuda_default_index cuda_default_index_from_mpi cuda_tracing "
+    "cuda_use_streams hip_allow_inline_execution hip_async_allocations hip_async_caching hip_default_index "
+    "hip_dylib_path hip_tracing hip_use_streams vulkan_buffer_device_addresses vulkan_cached_bda_replay_instances "
+    "vulkan_cached_bda_replay_publication_bytes vulkan_debug_utils vulkan_debug_verbosity "
+    "vulkan_dedicated_compute_queue vulkan_dispatch_abi vulkan_libvulkan_search_path "
+    "vulkan_retained_cached_bda_replay_instances vulkan_robust_buffer_access vulkan_sparse_binding "
+    "vulkan_sparse_residency vulkan_tracing vulkan_validation_layers"
+)
+
 REFUSED = {
-    "parameters": "parameter archives are not supported yet; compile the weights into the module",
-    "parameter_mode": "parameter archives are not supported yet; compile the weights into the module",
     "device_allocator": "allocator wrappers are not supported; memory is pooled already",
+    "device_lead_allocator": "devices share the host's memory; none leads",
+    "print_device_statistics": "times of single dispatches are not collected; --print_statistics prints memory",
+    "agents_md": "there is no such document; --help prints the flags",
+    "dump_task_topologies": "--dump_devices prints the workers of each device",
+    "task_topology_snapshot": _ONE_TOPOLOGY,
     "trace_execution": "the VM prints no trace yet; tiree-dump-module --output=disassembly shows the code",
     "task_topology_mode": _ONE_TOPOLOGY,
     "task_topology_nodes": _ONE_TOPOLOGY,
@@ -58,11 +76,20 @@ REFUSED = {
     "task_topology_favor": _ONE_TOPOLOGY,
     "task_abort_on_failure": "a failure ends the call and never the process",
     "executable_plugin": "kernels of Tiree import nothing; there is nothing to provide",
-    "device_profiling_mode": _NO_PROFILE,
-    "device_profiling_output": _NO_PROFILE,
-    "device_replay_output": _NO_PROFILE,
     "instrument_file": _NO_PROFILE,
-}
+    **dict.fromkeys(
+        (
+            "device_profiling_mode", "device_profiling_output", "device_profiling_counter",
+            "device_profiling_filter_command_buffer", "device_profiling_filter_command_index",
+            "device_profiling_filter_function", "device_profiling_filter_physical_device",
+            "device_profiling_filter_queue", "device_profiling_flush_interval_ms", "device_replay_output",
+            "device_replay_file_policy", "device_replay_file_validation",
+        ),
+        _NO_PROFILE,
+    ),
+    **dict.fromkeys(("device_capture_tool", "device_capture_file", "device_capture_label"), _NO_CAPTURE),
+    **dict.fromkeys(_GPU_FLAGS.split(), _NO_GPU),
+}  # fmt: skip
 """Flags of the reference tools that are not available: the reason and what to use instead."""
 
 

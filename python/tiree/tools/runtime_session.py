@@ -20,6 +20,9 @@ def topology(parsed: ParsedFlags) -> dict[str, Any]:
         cpu_ids = [int(c) for c in cpus.split(",") if c]
     except ValueError:
         raise fail(f"--task_topology_cpu_ids={cpus}: not a comma-separated list of CPU numbers") from None
+    for name in ("topology_group_count", "topology_max_group_count", "worker_spin_us", "worker_stack_size", "worker_local_memory"):
+        if (parsed[f"task_{name}"] or 0) < 0:
+            raise fail(f"--task_{name}={parsed[f'task_{name}']}: cannot be negative")
     return {
         "group_count": parsed["task_topology_group_count"],
         "max_group_count": parsed["task_topology_max_group_count"],
@@ -47,10 +50,37 @@ def list_devices(parsed: ParsedFlags) -> bool:
                 continue
             print(uri)
             if flag == "dump_devices":
-                device = _native.HalDevice.open(uri, **topology(parsed))
-                print(f"  workers: {device.worker_count}")
+                dump_device(uri, topology(parsed))
         return True
     return False
+
+
+def dump_device(uri: str, options: dict[str, Any]) -> None:
+    """Prints what the workers of a device are like."""
+    device = _native.HalDevice.open(uri, **options)
+    found = _native.describe_topology(**options)
+    print(f"  workers: {device.worker_count}")
+    print(f"  local memory: {found['worker_local_memory']} bytes per worker")
+    if device.id == "local-task":
+        cpus = [cpu for cpu in found["worker_cpus"] if cpu is not None]
+        print(f"  CPUs: {', '.join(map(str, cpus)) if cpus else 'any'}")
+        print(f"  spin: {found['worker_spin_us']} us")
+        print(f"  stack: {found['worker_stack_size']} bytes per worker")
+
+
+def parameters_module(parsed: ParsedFlags, instance: _native.VmInstance) -> _native.VmModule:
+    """The `io_parameters` module over the archives of `--parameters=`; those of one scope are one index."""
+    indices: dict[str, _native.ParameterIndex] = {}
+    for text in parsed["parameters"]:
+        scope, equals, path = text.partition("=")
+        if not equals:
+            scope, path = "", text
+        if not os.path.exists(path):
+            raise fail(f"--parameters={text}: no such file: {path}")
+        index = indices.setdefault(scope, _native.ParameterIndex())
+        index.load(path, mmap=parsed["parameter_mode"] != "preload")
+    providers = [index.create_provider(scope=scope) for scope, index in indices.items()]
+    return _native.create_io_parameters_module(instance, *providers)
 
 
 class Session:
@@ -64,8 +94,11 @@ class Session:
         self.modules = [self._load(path, parsed["module_mode"]) for path in paths]
         uris: Sequence[str] = parsed["device"] or ("local-task",)
         self.devices = [_native.HalDevice.open(uri, **topology(parsed)) for uri in uris]
-        hal = _native.create_hal_module(self.instance, devices=self.devices)
-        self.context = _native.VmContext(self.instance, modules=[hal, *self.modules])
+        natives = [_native.create_hal_module(self.instance, devices=self.devices)]
+        needed = any(name == "io_parameters" for module in self.modules for name, _ in module.dependencies)
+        if needed or parsed["parameters"]:
+            natives.append(parameters_module(parsed, self.instance))
+        self.context = _native.VmContext(self.instance, modules=[*natives, *self.modules])
 
     @property
     def device(self) -> _native.HalDevice:
@@ -73,7 +106,9 @@ class Session:
 
     def _load(self, path: str, mode: str) -> _native.VmModule:
         if not os.path.exists(path):
-            raise fail(f"--module={path}: no such file")
+            library = "@" in path or path.endswith(".so")
+            hint = "native libraries with modules are not supported; pass a .vmfb file" if library else ""
+            raise fail(f"--module={path}: no such file", hint)
         if mode == "mmap":
             return _native.VmModule.mmap(self.instance, path)
         # A module keeps file-backed memory mapped either way; preloading reads it before the first call.
@@ -111,15 +146,10 @@ class Session:
 
     def statistics(self) -> str:
         """Bytes per device and kind of memory."""
-        lines = []
-        for device in self.devices:
-            counts = device.allocator.statistics
-            lines += [
-                f"{device.id} {kind}: {counts[f'{kind}_bytes_peak']}B peak / "
-                f"{counts[f'{kind}_bytes_allocated']}B allocated / {counts[f'{kind}_bytes_freed']}B freed"
-                for kind in ("host", "device")
-            ]
-        return "\n".join(lines)
+        return "\n".join(
+            f"Device: {device.id}\n[[ memory statistics ]]\n{device.allocator.formatted_statistics}"
+            for device in self.devices
+        )
 
 
 def explain(error: BaseException) -> str:
