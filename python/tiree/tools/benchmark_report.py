@@ -51,11 +51,12 @@ def aggregates(found: Sequence[Measurement]) -> list[Measurement]:
         "stddev": statistics.stdev,
         "cv": _variation,
     }
-    columns = [[m.real for m in found], [m.cpu for m in found], [m.rate for m in found]]
-    return [
-        Measurement(f"{found[0].name}_{kind}", found[0].family, *map(compute, columns), len(found), aggregate=kind)
-        for kind, compute in kinds.items()
-    ]
+
+    def aggregate(kind: str, compute: Callable[[Sequence[float]], float]) -> Measurement:
+        real, cpu, rate = (compute([getattr(m, column) for m in found]) for column in ("real", "cpu", "rate"))
+        return Measurement(f"{found[0].name}_{kind}", found[0].family, real, cpu, rate, len(found), aggregate=kind)
+
+    return [aggregate(kind, compute) for kind, compute in kinds.items()]
 
 
 def _amount(value: float) -> str:
