@@ -22,8 +22,9 @@ from tiree.codegen.common.linear import ZERO, Lin
 from tiree.codegen.common.points import Point
 from tiree.codegen.common.reduce import initial_rows
 from tiree.codegen.cpu.contraction_form import Contraction, widened
-from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, lane_of
+from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, SumLoops, lane_of
 from tiree.codegen.cpu.contraction_pack import Block, Packer, Scratch, allocate
+from tiree.codegen.cpu.contraction_pairs import broadcast_pair, pair_dot
 from tiree.codegen.cpu.contraction_plan import BlockPlan, round_up
 from tiree.codegen.cpu.emit import write_outputs
 from tiree.codegen.cpu.nest import Nest, chunk_count, workgroup_coordinates
@@ -303,6 +304,8 @@ class BlockKernel(Nest):
         factors = () if self.plan.row_packing is not None else (self.c.row_factor,)
         loops = self.packer.loops(self.block, *factors)
         width = max(1, self.ev.width)
+        if self.plan.pair is not None:
+            return self.accumulate_pairs(rows, lanes, sums, loops)
 
         def step(indices: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             current = list(carried)
@@ -320,6 +323,31 @@ class BlockKernel(Nest):
 
         unroll = 1 if len(sums) >= 16 else 2 if len(sums) >= 8 else 4
         return list(loops.run(unroll, list(sums), step))
+
+    def accumulate_pairs(
+        self, rows: Sequence[Indices], lanes: Lanes, sums: Sequence[SSAValue], loops: SumLoops
+    ) -> list[SSAValue]:
+        """As `accumulate`, two summed indices per instruction."""
+        width, rows_packed = self.ev.width, self.packer.row_buffer
+        assert rows_packed is not None
+
+        def step(indices: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
+            current = list(carried)
+            for sum in indices[::2]:
+                packed = [
+                    self.b.load_vector(
+                        self.packer.lane_buffer, self.scratch.lane_address(lanes, n, width, sum.flat), 2 * width
+                    )
+                    for n in range(lanes.count)
+                ]
+                for r in range(len(rows)):
+                    pair = broadcast_pair(self.b, rows_packed, self.scratch.row_address(r, sum.flat), width)
+                    for n, lane in enumerate(packed):
+                        at = r * lanes.count + n
+                        current[at] = pair_dot(self.b, current[at], pair, lane)
+            return current
+
+        return list(loops.run(2 if len(sums) >= 16 else 4, list(sums), step))
 
     def row_values(self, rows: Sequence[Indices], sum: SumIndex) -> list[SSAValue]:
         """The row factor of every row at a summed index: scalars."""

@@ -188,7 +188,8 @@ class Panels:
         """`rest` lanes of a panel: one masked vector at the end, or ever narrower ones."""
         width = self.plan.width
         full, tail = divmod(rest, width)
-        if tail & (tail - 1) and self.masked:
+        # Pairs need whole vectors; the plan has made sure of masks.
+        if tail and self.masked and (tail & (tail - 1) or self.plan.pair is not None):
             self.vectors(panel, 0, full + 1, width, tail, body)
             return
         if full:

@@ -10,15 +10,20 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from xdsl.dialects import vector
+from xdsl.dialects.arith import MinSIOp
 from xdsl.dialects.builtin import UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 
-from tiree.codegen.common.builder import Buffer
+from tiree.codegen.common.builder import I32, INDEX, Buffer
 from tiree.codegen.common.evaluate import Evaluator
+from tiree.codegen.common.graph import bits_of
 from tiree.codegen.common.linear import ZERO, Lin
 from tiree.codegen.common.points import Point
+from tiree.codegen.common.reading import transpose
 from tiree.codegen.cpu.contraction_form import Contraction, Factor
-from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, SumLoops, Vectors, lane_of
+from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, SumLoop, SumLoops, Vectors, lane_of
+from tiree.codegen.cpu.contraction_pairs import interleave, narrow_values
 from tiree.codegen.cpu.contraction_plan import BlockPlan, round_up
 
 ROW_PADDING_BYTES = 64
@@ -39,6 +44,9 @@ class Scratch:
     def __init__(self, c: Contraction, plan: BlockPlan) -> None:
         self.c = c
         self.plan = plan
+        self.element = plan.pair or c.element
+        self.step = 1 if plan.pair is None else 2
+        """Packed numbers per lane."""
         self.depth = plan.depth(c)
         columns = min(plan.columns, c.size(c.lanes))
         self.pitch = round_up(columns, plan.width) if plan.wide else plan.panel
@@ -53,15 +61,15 @@ class Scratch:
                 self.row_stride = round_up(rows, plan.width)
                 self.row_size = self.row_stride * self.depth
             else:
-                self.row_stride = round_up(self.depth, plan.width) + ROW_PADDING_BYTES // c.element_bytes
+                self.row_stride = round_up(self.depth, plan.width) + ROW_PADDING_BYTES * 8 // bits_of(self.element)
                 self.row_size = self.row_stride * rows
 
     def bytes(self) -> int:
-        return (self.lane_size + self.row_size) * self.c.element_bytes
+        return (self.lane_size + self.row_size) * bits_of(self.element) // 8
 
     def lane_address(self, lanes: Lanes, vector: int, width: int, flat: Lin) -> Lin:
-        inside = flat * self.pitch + (lanes.within + vector * width)
-        return inside + (lanes.panel if self.plan.wide else lanes.panel * self.depth)
+        inside = flat * self.pitch + (lanes.within + vector * width) * self.step
+        return inside + (lanes.panel * self.step if self.plan.wide else lanes.panel * self.depth)
 
     def row_address(self, row: int, flat: Lin) -> Lin:
         packing = self.plan.row_packing
@@ -81,8 +89,8 @@ class Packer:
     def __init__(self, ev: Evaluator, c: Contraction, plan: BlockPlan, scratch: Scratch, panels: Panels) -> None:
         self.ev, self.b = ev, ev.b
         self.c, self.plan, self.scratch, self.panels = c, plan, scratch, panels
-        self.lane_buffer = allocate(ev, c.element, scratch.lane_size)
-        self.row_buffer = allocate(ev, c.element, scratch.row_size) if scratch.row_size else None
+        self.lane_buffer = allocate(ev, scratch.element, scratch.lane_size)
+        self.row_buffer = allocate(ev, scratch.element, scratch.row_size) if scratch.row_size else None
 
     def loops(self, block: Block, *factors: Factor) -> SumLoops:
         return SumLoops(self.ev, self.c, self.plan, factors, block.base, block.steps)
@@ -154,9 +162,13 @@ class Packer:
         width = max(1, ev.width)
         *fixed, (dim, first) = fixed
         loops = self.loops(block, factor)
-        loops.order(lambda d: self._reach(factor, d))
-        sideways = factor.contiguous(loops.inner.dims[-1]) and not factor.contiguous(self.c.lanes[-1])
-        unroll = width if sideways and ev.width else max(1, 4 // lanes.count)
+        inner = loops.inner
+        sideways = factor.contiguous(inner.dims[-1]) and not factor.contiguous(dim)
+        if sideways and ev.width and not self.plan.wide and inner.size >= width * self.scratch.step:
+            loops.outside(lambda outer: self._copy_sideways([*fixed, (dim, first)], lanes, inner, outer))
+            return
+        if self.plan.pair is None:
+            loops.order(lambda d: self._reach(factor, d))
 
         def step(sums: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
             places: list[tuple[Point, Lin]] = []
@@ -164,12 +176,74 @@ class Packer:
                 for s in sums:
                     point = self.point([*fixed, (dim, first + n * width)], s, lanes.masks[n])
                     places.append((point, self.scratch.lane_address(lanes, n, width, s.flat)))
-            values = factor.evaluate(ev, [p for p, _ in places])
-            for value, (point, address) in zip(values, places, strict=True):
+            values = self.values(factor, [p for p, _ in places])
+            if self.plan.pair is not None:
+                values = [interleave(ev, a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
+            for value, (point, address) in zip(values, places[:: self.scratch.step], strict=True):
                 self._put(self.lane_buffer, address, value, point.mask)
             return carried
 
-        loops.run(unroll, (), step)
+        loops.run(max(self.scratch.step, 4 // lanes.count), (), step)
+
+    def _copy_sideways(self, fixed: Sequence[tuple[int, Lin]], lanes: Lanes, group: SumLoop, outer: SumIndex) -> None:
+        """Lanes that memory keeps apart: vectors along the summed index, turned in square tiles.
+
+        The last tile overlaps the one before instead of being smaller; lanes that do not exist repeat the last one.
+        """
+        *fixed, (dim, first) = fixed
+        ev, b, width = self.ev, self.b, self.ev.width
+        first = first - lane_of(ev)
+        size = width * self.scratch.step
+
+        last = self.valid_lanes(lanes.masks[-1]) - 1
+
+        def tile(at: Lin, n: Lin, last: int) -> None:
+            with Vectors(ev, size) as along:
+                index = outer.at(group, at + along)
+                start = first + n * width
+                points = [self.point([*fixed, (dim, start + min(r, last))], index) for r in range(width)]
+                rows = self.values(self.c.lane_factor, points)
+            if self.plan.pair is not None:
+                rows = [b.emit(vector.BitcastOp, [row], b.vector_type(I32, width)) for row in rows]
+            for k, column in enumerate(transpose(ev, rows)):
+                if self.plan.pair is not None:
+                    column = b.emit(vector.BitcastOp, [column], b.vector_type(self.plan.pair, size))
+                place = self.scratch.lane_address(lanes, 0, width, outer.at(group, at + k * self.scratch.step).flat)
+                b.store_vector(self.lane_buffer, place + n * size, column)
+
+        def tiles(n: Lin, last: int) -> None:
+            if group.size == size:
+                tile(ZERO, n, last)
+                return
+            loop = b.begin_for(0, group.size, size)
+            at = Lin.of(loop.sym)
+            if group.size % size:
+                least = b.emit(MinSIOp, [b.index(at), b.constant(group.size - size, INDEX)], INDEX)
+                at = b.opaque(least, 0, group.size - size)
+            tile(at, n, last)
+            b.end_for(loop)
+
+        whole = lanes.count if last == width - 1 else lanes.count - 1
+        if whole > 1:
+            loop = b.begin_for(0, whole, 1)
+            tiles(Lin.of(loop.sym), width - 1)
+            b.end_for(loop)
+        elif whole:
+            tiles(ZERO, width - 1)
+        if whole < lanes.count:
+            tiles(Lin(whole), last)
+
+    def valid_lanes(self, mask: SSAValue | None) -> int:
+        """How many lanes a constant mask lets through."""
+        if mask is None:
+            return self.ev.width
+        return int(sum(mask.owner.value.buffer))  # pyright: ignore[reportAttributeAccessIssue]
+
+    def values(self, factor: Factor, points: Sequence[Point]) -> list[SSAValue]:
+        """The factor as it is packed."""
+        if self.plan.pair is None:
+            return factor.evaluate(self.ev, points)
+        return narrow_values(self.ev, factor, self.plan.pair, points)
 
     @staticmethod
     def _reach(factor: Factor, loop: int) -> float:
@@ -241,7 +315,7 @@ class Packer:
 
         def store(sums: SumIndex, mask: SSAValue | None) -> None:
             points = [self.point([*fixed, *row], sums, mask) for row in rows]
-            for r, value in enumerate(factor.evaluate(self.ev, points)):
+            for r, value in enumerate(self.values(factor, points)):
                 address = self.scratch.row_address(r, sums.flat - lane_of(self.ev))
                 if not self.ev.width:
                     self.b.store(buffer, address, value)

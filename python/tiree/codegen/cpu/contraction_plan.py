@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from xdsl.ir import Attribute
+
 from tiree.codegen.cpu.contraction_form import Contraction
+from tiree.codegen.cpu.contraction_pairs import pair_element
 from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.codegen.cpu.nest import Loop, distribute
 from tiree.support.cpu_target import TargetDescription
@@ -53,6 +56,8 @@ class BlockPlan:
     wide: bool
     """Whether a packed row holds all columns of the block instead of one panel."""
     row_packing: RowPacking | None
+    pair: Attribute | None
+    """The 16-bit type in which factors are packed as pairs of neighbouring summed indices."""
     staged: bool
     """Whether the finished sums go through scratch before the epilogue."""
     loops: list[Loop]
@@ -85,7 +90,6 @@ def register_tile(target: TargetDescription, vectors: int) -> tuple[int, int]:
 def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> BlockPlan | None:
     """The blocking of a contraction, split into about `wanted` workgroups; None when its lanes don't fill a vector."""
     element = c.element_bytes
-    limit = min(LANE_BLOCK_BYTES, scratch_limit(target) // 2) // element
     width = target.lanes(element)
     lanes = c.size(c.lanes)
     if width < 2 or lanes < width // 2 or not c.rows or not c.sums:
@@ -94,6 +98,8 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     tiles = row_tiles([c.size(g) for g in c.rows], most)
     sums = _ordered_sums(c)
     panel = vectors * width
+    pair = _pairing(c, target, sums)
+    limit = min(LANE_BLOCK_BYTES, scratch_limit(target) // 2) // (element if pair is None else 2)
     wide = any(not c.lane_factor.merges(a, b) for a, b in zip(c.lanes, c.lanes[1:], strict=False))
     outer = c.size([d for g in c.outer for d in g])
     if wide:
@@ -106,17 +112,28 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
         while fits > 2 * panel and outer * -(-lanes // fits) < min(wanted, 8):
             fits -= panel
         columns = min(round_up(lanes, panel), round_up(-(-lanes // -(-lanes // fits)), panel))
-    packing = _row_packing(c, sums, tiles, columns > panel)
+    if lead + 1 == len(sums) and chunk % 2:
+        pair = None
+    packing = RowPacking(sums[-1], False) if pair is not None else _row_packing(c, sums, tiles, columns > panel)
     epilogue = sum(1 for g in _epilogue(c) for op in g.body.ops if op.results and op.name != "arith.constant")
     loops = [Loop(c.size(g), g) for g in c.outer]
     loops.append(Loop(-(-lanes // columns), c.lanes))
     loops += [Loop(c.size(g), g, tile) for g, tile in zip(c.rows, tiles, strict=True)]
     plan = BlockPlan(
-        width, vectors, columns, tiles, sums, lead, chunk, wide, packing, epilogue > REGISTER_EPILOGUE_OPS, loops
+        width, vectors, columns, tiles, sums, lead, chunk, wide, packing, pair, epilogue > REGISTER_EPILOGUE_OPS, loops
     )
     partial = min(PARTIAL_BYTES, scratch_limit(target) * 3 // 8) // element
     plan.loops = _distributed(c, plan, wanted, partial)
     return plan
+
+
+def _pairing(c: Contraction, target: TargetDescription, sums: Sequence[int]) -> Attribute | None:
+    """The type of pairs, where rows can be copied along an even number of summed indices and lanes in whole vectors."""
+    inner = sums[-1]
+    tail = c.size(c.lanes) % target.lanes(c.element_bytes)
+    if c.generic.loops[inner] % 2 or not c.row_factor.contiguous(inner) or c.size(c.lanes[:-1]) != 1:
+        return None
+    return pair_element(c, target) if tail == 0 or (tail != 1 and target.has_avx512) else None
 
 
 def row_tiles(sizes: Sequence[int], most: int) -> list[int]:

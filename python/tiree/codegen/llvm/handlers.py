@@ -10,9 +10,9 @@ from tiree.codegen.llvm.emitter import Handler
 @cache
 def all_handlers() -> dict[str, Handler]:
     """Every handler by op name."""
-    from tiree.codegen.llvm import arith, convert, interface, math, memref, scf, vector, vector_memory
+    from tiree.codegen.llvm import arith, convert, interface, kernel_ops, math, memref, scf, vector, vector_memory
 
     table: dict[str, Handler] = {}
-    for module in (arith, convert, math, vector, vector_memory, memref, scf, interface):
+    for module in (arith, convert, math, vector, vector_memory, memref, scf, interface, kernel_ops):
         table.update(module.HANDLERS)
     return table

@@ -1,0 +1,43 @@
+"""Operations of kernels that no MLIR dialect has a target-independent form for."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.ir import Dialect, SSAValue
+from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+
+@irdl_op_definition
+class PairDotOp(IRDLOperation):
+    """`kernel.pair_dot`: lane i is `acc[i] + a[2i] * b[2i] + a[2i+1] * b[2i+1]`.
+
+    Sums of bf16 products are f32, of i16 products i32 (which wraps around). The order and rounding of the two additions
+    of bf16 products are the target's; a unit may take subnormal numbers as zero.
+    """
+
+    name = "kernel.pair_dot"
+    acc = operand_def(VectorType)
+    a = operand_def(VectorType)
+    b = operand_def(VectorType)
+    result = result_def(VectorType)
+    traits = traits_def(Pure())
+    assembly_format = "$acc `,` $a `,` $b attr-dict `:` type($acc) `,` type($a) `,` type($b) `->` type($result)"
+
+    def __init__(self, acc: SSAValue, a: SSAValue, b: SSAValue) -> None:
+        super().__init__(operands=[acc, a, b], result_types=[acc.type])
+
+    def verify_(self) -> None:
+        acc, a = self.acc.type, self.a.type
+        assert isinstance(acc, VectorType)
+        assert isinstance(a, VectorType)
+        if a != self.b.type or acc != self.result.type:
+            raise VerifyException("kernel.pair_dot needs factors of one type and a sum of the result's type")
+        if a.get_shape() != (2 * acc.get_shape()[0],):
+            raise VerifyException(f"kernel.pair_dot needs two factors per lane, got {a} for {acc}")
+        if (str(a.element_type), str(acc.element_type)) not in (("bf16", "f32"), ("i16", "i32")):
+            raise VerifyException(f"kernel.pair_dot adds bf16 to f32 or i16 to i32, got {a} and {acc}")
+
+
+Kernel = Dialect("kernel", [PairDotOp], [])
