@@ -12,9 +12,7 @@ MODULE_FLAGS = (
     Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
     Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
     Flag("parameters", "repeat", "an .irpa archive; scope=FILE for a named scope; repeat for several", metavar="FILE"),
-    Flag(
-        "parameter_mode", "choice", "how parameter files are read: mapped, or preloaded", "file", ("file", "preload")
-    ),
+    Flag("parameter_mode", "choice", "how parameter files are read: mapped, or preloaded", "file", ("file", "preload")),
 )
 
 DEVICE_FLAGS = (

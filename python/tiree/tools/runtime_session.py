@@ -20,7 +20,13 @@ def topology(parsed: ParsedFlags) -> dict[str, Any]:
         cpu_ids = [int(c) for c in cpus.split(",") if c]
     except ValueError:
         raise fail(f"--task_topology_cpu_ids={cpus}: not a comma-separated list of CPU numbers") from None
-    for name in ("topology_group_count", "topology_max_group_count", "worker_spin_us", "worker_stack_size", "worker_local_memory"):
+    for name in (
+        "topology_group_count",
+        "topology_max_group_count",
+        "worker_spin_us",
+        "worker_stack_size",
+        "worker_local_memory",
+    ):
         if (parsed[f"task_{name}"] or 0) < 0:
             raise fail(f"--task_{name}={parsed[f'task_{name}']}: cannot be negative")
     return {

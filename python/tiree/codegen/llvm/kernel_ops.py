@@ -43,9 +43,7 @@ def _i16(e: Emitter, total: LType, pair: LType, acc: str, a: str, b: str) -> str
         products = e.pure(f"call {total.text} @{name}({pair.text} {a}, {pair.text} {b})")
         return e.pure(f"add {total.text} {acc}, {products}")
     for half in range(2):
-        x, y = (
-            e.pure(f"sext <{total.lanes} x i16> {_half(e, pair, v, half)} to {total.text}") for v in (a, b)
-        )
+        x, y = (e.pure(f"sext <{total.lanes} x i16> {_half(e, pair, v, half)} to {total.text}") for v in (a, b))
         acc = e.pure(f"add {total.text} {acc}, {e.pure(f'mul {total.text} {x}, {y}')}")
     return acc
 
