@@ -60,6 +60,11 @@ class DeviceArray(_native.DeviceArrayBase):
         """A numpy array over the same memory."""
         import numpy as np
 
+        try:
+            return np.asarray(memoryview(self))  # pyright: ignore[reportArgumentType]
+        except BufferError:
+            # A dtype that the protocol cannot name, or one that stands in, or no implicit transfers.
+            pass
         dtype = self.dtype
         # numpy's stubs know no buffers of other classes before Python 3.12.
         flat = np.frombuffer(self.map(), np.uint8)[: self.size * dtype.itemsize]  # pyright: ignore[reportArgumentType, reportCallIssue]

@@ -8,11 +8,10 @@ May assume nothing of the rest of the package.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding: `location` is `file:line:column` (or `<unknown>`), `message` one line, `hint` what to do."""
 
     message: str

@@ -1,22 +1,21 @@
 """A small parser for LLVM-style flags: `--flag=value`, `--flag value`, `-flag`, booleans, lists by repetition.
 
 Every flag of a tool is a `Flag` or an entry of its table of refused flags; an argument that is neither is an error with
-a suggestion. `argparse` would cost more at start than the parsing, and cannot refuse a flag with its reason.
+a suggestion. `argparse` would cost more at start than the parsing, and cannot refuse a flag with its reason. Named
+tuples, because the tools that call a function start in less time than `dataclasses` takes to import.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tiree.support.errors import CompileError, Diagnostic
 
 PLACE = "<command line>"
 
 
-@dataclass(frozen=True)
-class Flag:
+class Flag(NamedTuple):
     """One flag. `kind`: `bool`, `int`, `float`, `str`, `choice`, `list` (commas split, repetition appends), `repeat`
     (repetition appends, commas do not split), `optional` (`--flag` or `--flag=value`), or `action` (no value)."""
 
@@ -70,13 +69,13 @@ def _suggest(text: str, known: Iterable[str], otherwise: str) -> str:
     return f"did you mean {close[0]}?" if close else listing
 
 
-@dataclass
 class ParsedFlags:
     """Values of all flags (defaults included), which of them were given, and the arguments that are no flags."""
 
-    values: dict[str, Any]
-    given: dict[str, list[str]]
-    positional: list[str]
+    def __init__(self, values: dict[str, Any], given: dict[str, list[str]], positional: list[str]) -> None:
+        self.values = values
+        self.given = given
+        self.positional = positional
 
     def __getitem__(self, name: str) -> Any:
         return self.values[name]
