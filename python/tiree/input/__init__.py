@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 def input_passes(options: CompileOptions) -> list[ModulePass]:
     """The passes that end phase `input`."""
     from tiree.input.canonicalize import CanonicalizePass
+    from tiree.input.check_operations import CheckOperationsPass
     from tiree.input.convert_to_linalg import ConvertToLinalgPass
     from tiree.input.convert_types import ConvertTypesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
 
-    passes: list[ModulePass] = []
+    passes: list[ModulePass] = [CheckOperationsPass()]
     conversion = ConvertTypesPass(
         demote_f64_to_f32=options.demote_f64_to_f32,
         demote_i64_to_i32=options.demote_i64_to_i32,

@@ -1,0 +1,25 @@
+"""`tiree-input-check`: operations that break the rules of their specification are reported, all of them at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from tiree.input.checks import wrong_ops
+from tiree.support.errors import CompileError
+
+
+@dataclass(frozen=True)
+class CheckOperationsPass(ModulePass):
+    """In: any module. Out: the same; its StableHLO ops have types and attributes that fit. Raises `CompileError`."""
+
+    name = "tiree-input-check"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        del ctx
+        found = list(wrong_ops(op))
+        if found:
+            raise CompileError(found)

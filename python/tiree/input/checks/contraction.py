@@ -1,0 +1,149 @@
+"""dot, dot_general and convolution."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation
+
+from tiree.dialects.stablehlo_attrs import (
+    ConvDimensionNumbers,
+    ConvDimensionNumbersAttr,
+    DotDimensionNumbers,
+    DotDimensionNumbersAttr,
+)
+from tiree.input.checks.movement import padded
+from tiree.input.checks.values import (
+    Wrong,
+    attribute,
+    fits,
+    integer,
+    integers,
+    kind,
+    need,
+    need_dims,
+    need_shape,
+    shape,
+    tensor,
+    text,
+)
+
+
+def _need_kinds(op: Operation) -> None:
+    lhs, rhs = op.operands
+    kinds = {kind(value) for value in (lhs, rhs, op.results[0])}
+    if "" not in kinds and "f" in kinds and len(kinds) > 1:
+        types = f"{tensor(lhs)}, {tensor(rhs)} and {tensor(op.results[0])}"
+        raise Wrong(f"operands and result must be all floats or all integers; they are {types}")
+
+
+def _dot_general(op: Operation) -> None:
+    attr = attribute(op, "dot_dimension_numbers")
+    if not isinstance(attr, DotDimensionNumbersAttr):
+        raise Wrong("it needs dot_dimension_numbers")
+    _contract(op, attr.data)
+
+
+def _dot(op: Operation) -> None:
+    lhs, rhs = (shape(operand) for operand in op.operands)
+    need(1 <= len(lhs) <= 2 and 1 <= len(rhs) <= 2, f"it takes vectors and matrices, not {text(lhs)} and {text(rhs)}")
+    numbers = DotDimensionNumbers(lhs_contracting_dimensions=(len(lhs) - 1,), rhs_contracting_dimensions=(0,))
+    _contract(op, numbers)
+
+
+def _contract(op: Operation, numbers: DotDimensionNumbers) -> None:
+    lhs, rhs = (shape(operand) for operand in op.operands)
+    need_dims((*numbers.lhs_batching_dimensions, *numbers.lhs_contracting_dimensions), len(lhs), "the left side")
+    need_dims((*numbers.rhs_batching_dimensions, *numbers.rhs_contracting_dimensions), len(rhs), "the right side")
+    pairs = (
+        ("batch", numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions),
+        ("contracted", numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions),
+    )
+    for what, left, right in pairs:
+        need(len(left) == len(right), f"there are {len(left)} {what} dimensions on the left, {len(right)} on the right")
+        for a, b in zip(left, right, strict=True):
+            same = fits(lhs[a], rhs[b])
+            need(same, f"{what} dimensions differ: {a} of {text(lhs)} is {lhs[a]}, {b} of {text(rhs)} is {rhs[b]}")
+    used = (
+        {*numbers.lhs_batching_dimensions, *numbers.lhs_contracting_dimensions},
+        {*numbers.rhs_batching_dimensions, *numbers.rhs_contracting_dimensions},
+    )
+    wanted = [lhs[dim] for dim in numbers.lhs_batching_dimensions]
+    for sizes, gone in zip((lhs, rhs), used, strict=True):
+        wanted += [size for dim, size in enumerate(sizes) if dim not in gone]
+    need_shape(op, wanted)
+    _need_kinds(op)
+
+
+def _convolution(op: Operation) -> None:
+    attr = attribute(op, "dimension_numbers")
+    if not isinstance(attr, ConvDimensionNumbersAttr):
+        raise Wrong("it needs dimension_numbers")
+    n = attr.data
+    rank = len(n.input_spatial_dimensions) + 2
+    ranks = [len(shape(value)) for value in (*op.operands, op.results[0])]
+    need(ranks == [rank] * 3, f"dimension_numbers are for rank {rank}; the tensors have ranks {ranks}")
+    _need_groups(op, n)
+    _need_kinds(op)
+    lhs, rhs = (shape(operand) for operand in op.operands)
+    spatial = rank - 2
+    ones = [1] * spatial
+    strides = integers(op, "window_strides", spatial, ones)
+    padding = integers(op, "padding", 2 * spatial, [0] * (2 * spatial))
+    lhs_dilation = integers(op, "lhs_dilation", spatial, ones)
+    rhs_dilation = integers(op, "rhs_dilation", spatial, ones)
+    integers(op, "window_reversal", spatial, [0] * spatial)
+    windows = [rhs[dim] for dim in n.kernel_spatial_dimensions]
+    sizes = windowed(
+        [lhs[dim] for dim in n.input_spatial_dimensions], windows, strides, padding, lhs_dilation, rhs_dilation
+    )
+    wanted = [0] * rank
+    batch = lhs[n.input_batch_dimension]
+    groups = integer(op, "batch_group_count", 1)
+    wanted[n.output_batch_dimension] = batch if batch == DYNAMIC_INDEX else batch // groups
+    wanted[n.output_feature_dimension] = rhs[n.kernel_output_feature_dimension]
+    for dim, size in zip(n.output_spatial_dimensions, sizes, strict=True):
+        wanted[dim] = size
+    need_shape(op, wanted)
+
+
+def _need_groups(op: Operation, n: ConvDimensionNumbers) -> None:
+    lhs, rhs = (shape(operand) for operand in op.operands)
+    features, batches = integer(op, "feature_group_count", 1), integer(op, "batch_group_count", 1)
+    need(features > 0 and batches > 0, "feature_group_count and batch_group_count must be positive")
+    need(features == 1 or batches == 1, "feature_group_count and batch_group_count cannot both be more than 1")
+    given, taken = lhs[n.input_feature_dimension], rhs[n.kernel_input_feature_dimension]
+    made = rhs[n.kernel_output_feature_dimension]
+    if DYNAMIC_INDEX not in (given, taken):
+        need(given == taken * features, f"the input has {given} features; {features} groups of {taken} need another")
+    need(made % (features * batches) == 0, f"{made} output features do not divide into {features * batches} groups")
+    need(lhs[n.input_batch_dimension] % batches == 0, f"the batch does not divide into {batches} groups")
+
+
+def windowed(
+    sizes: Sequence[int],
+    windows: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[int],
+    base: Sequence[int],
+    dilations: Sequence[int],
+) -> list[int]:
+    """How many windows fit in each padded and dilated extent."""
+    for name, values in (("strides", strides), ("dilations", (*base, *dilations))):
+        need(min(values, default=1) > 0, f"{name} must be positive: {list(values)}")
+    need(min(windows, default=1) >= 0, f"a window of {text(windows)}")
+    wide = padded(tuple(sizes), padding[0::2], padding[1::2], [b - 1 for b in base])
+    wanted = []
+    for size, window, stride, dilation in zip(wide, windows, strides, dilations, strict=True):
+        reach = (window - 1) * dilation + 1 if window else 0
+        dynamic = DYNAMIC_INDEX in (size, window)
+        wanted.append(DYNAMIC_INDEX if dynamic else max(0, (size - reach) // stride + 1) if size >= reach else 0)
+    return wanted
+
+
+CHECKS = {
+    "stablehlo.dot_general": _dot_general,
+    "stablehlo.dot": _dot,
+    "stablehlo.convolution": _convolution,
+}
