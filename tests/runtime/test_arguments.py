@@ -40,6 +40,9 @@ def test_every_element_type(turned: rt.Module, name: str):
     assert result.dtype == ELEMENTS[name] or (result.dtype.kind in "iu" and result.dtype.itemsize == given.itemsize)
     assert result.shape == [3, 2]
     assert bits(result.to_host()).tolist() == bits(given.T).tolist()
+    seen = np.asarray(result)
+    assert (seen.dtype, seen.ctypes.data) == (result.dtype, result.to_host().ctypes.data)
+    assert bits(result[1:]).tolist() == bits(given.T[1:]).tolist()
 
 
 @pytest.mark.parametrize("name", ELEMENTS)

@@ -306,6 +306,44 @@ class TestThreads:
         assert call.done
 
 
+LARGE = ADD.replace("4xf32", "1000000xf32")
+
+
+def test_everything_dropped_while_work_goes_on():
+    """Workers give Python's memory back, for which they need the GIL; nobody may hold it while it waits for them."""
+    raw = np.ones(1_000_016, np.float32)
+    aligned = raw[-raw.ctypes.data % 64 // 4 :][:1_000_000]
+    for number in range(20):
+        device = rt.HalDevice.open("local-task", group_count=2)
+        add = rt.load(iree_module(LARGE, *ASYNC_FLAGS), device).add
+        view = device.from_dlpack_capsule(aligned.__dlpack__())
+        start, end = unsignalled(device), unsignalled(device)
+        result = add(view, view, start, end)
+        start.signal()
+        if number % 3 == 0:
+            assert end.wait()
+            assert result[-1] == 2
+        del add, device, view, result, start, end
+
+
+def test_process_ends_while_work_goes_on(tmp_path):
+    path = tmp_path / "large.vmfb"
+    path.write_bytes(iree_module(LARGE, *ASYNC_FLAGS))
+    code = f"""
+import numpy as np, tiree.runtime as rt
+device = rt.get_device("local-task")
+add = rt.load({str(path)!r}, device).add
+given = device.from_dlpack_capsule(np.ones(1_000_000, np.float32).__dlpack__())
+end = rt.HalFence.create_at(device.create_semaphore(0), 1)
+end.on_reached(lambda: print("reached"))
+waiting = rt.HalFence.create_at(device.create_semaphore(0), 1)
+waiting.on_reached(lambda: None)
+results = [add(given, given, None, end), add(given, given, waiting, None)]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize("way", ["call", "invocation", "context"])
 def test_keyboard_interrupt_ends_a_call_that_waits(tmp_path, way: str):
     path = tmp_path / "waits.vmfb"

@@ -293,14 +293,8 @@ pub fn describe_topology(
     worker_local_memory: usize,
     worker_stack_size: usize,
 ) -> PyResult<Bound<'_, PyDict>> {
-    let options = topology_options(
-        group_count,
-        max_group_count,
-        cpu_ids,
-        worker_spin_us,
-        worker_local_memory,
-        worker_stack_size,
-    );
+    let options =
+        topology_options(group_count, max_group_count, cpu_ids, worker_spin_us, worker_local_memory, worker_stack_size);
     let topology = Topology::resolve(&options).map_err(|error| PyValueError::new_err(error.to_string()))?;
     let found = PyDict::new(py);
     found.set_item("worker_cpus", topology.workers)?;
