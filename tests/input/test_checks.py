@@ -103,6 +103,7 @@ CASES: list[tuple[str, str, list[str], str, str, str, str]] = [
     ("clamp", "clamp", ["3xf32", "4xf32", "3xf32"], "", "4xf32", "", "one type"),
     ("convert", "convert", ["4xf32"], "", "5xi32", "", "shape [4]"),
     ("compare", "compare", ["4xf32", "4xi32"], LESS[3:-2], "4xi1", "", "one type"),
+    ("direction", "compare", ["4xf32", "4xf32"], "", "4xi1", "", "must be one of EQ, NE"),
     ("add", "add", ["4xf32", "4xi32"], "", "4xf32", "", "one type"),
     ("add_result", "add", ["4xf32", "4xf32"], "", "4xf64", "", "elements of type f64"),
     ("not", "not", ["4xf32"], "", "4xf32", "", "works on integers"),

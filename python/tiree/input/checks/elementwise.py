@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tiree.dialects.stablehlo_attrs import ComparisonDirectionAttr
 from tiree.input.checks.values import (
     Wrong,
+    attribute,
     element,
     kind,
     need,
@@ -56,6 +58,9 @@ def _binary(op: Operation) -> None:
 
 
 def _compare(op: Operation) -> None:
+    directions = ComparisonDirectionAttr.VALUES
+    have = getattr(attribute(op, "comparison_direction"), "data", "")
+    need(have in directions, f"its comparison_direction must be one of {', '.join(directions)}")
     need_same_type(op.operands[0], op.operands[1], "operands")
     _predicate(op)
 
