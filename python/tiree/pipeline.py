@@ -114,14 +114,18 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
 
 
 def _check_order(module: ModuleOp) -> None:
-    from tiree.support.dominance import early_use
+    from xdsl.ir import Operation
+
+    from tiree.support.dominance import undefined_use
     from tiree.support.locations import location_of
 
-    found = early_use(module)
+    found = undefined_use(module)
     if found is not None:
         op, value = found
-        name = f"%{value.name_hint}" if value.name_hint else f"of type {value.type}"
-        raise CompileError(Diagnostic(f"{op.name} uses value {name} before it is defined", location_of(op)))
+        name = f"%{value.name_hint}" if value.name_hint else f"a value of type {value.type}"
+        owner = value.owner if isinstance(value.owner, Operation) else value.owner.parent_op()
+        place = f", which is defined at {location_of(owner)}" if owner is not None else ""
+        raise CompileError(Diagnostic(f"{op.name} uses {name} where it is not visible{place}", location_of(op)))
 
 
 def _last_line(error: Exception) -> str:

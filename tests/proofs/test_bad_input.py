@@ -129,7 +129,7 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
         "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n"
         "  %0 = stablehlo.add %1, %a : tensor<4xf32>\n"
         "  %1 = stablehlo.add %0, %a : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
-        ("in.mlir:2:8: error: stablehlo.add uses value", "before it is defined"),
+        ("in.mlir:2:8: error: stablehlo.add uses", "where it is not visible", "in.mlir:3:8"),
     ),
     "unknown_op": (
         'func.func @f() {\n  "stablehlo.frobnicate"() : () -> ()\n  return\n}\n',

@@ -1,6 +1,7 @@
-"""Finds values that are used before they are defined, which text can say and xDSL's verifier does not see.
+"""Finds uses of values where they are not defined, which text can say and xDSL's verifier does not see.
 
-Order is checked within each block and for values of enclosing blocks; between the blocks of one region it is not.
+A value must come from an enclosing region, and within its block from before. The order of the blocks of one region is
+not checked.
 """
 
 from __future__ import annotations
@@ -8,8 +9,8 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, SSAValue
 
 
-def early_use(root: Operation) -> tuple[Operation, SSAValue] | None:
-    """The first operation below `root` with an operand that is defined behind it, and that operand."""
+def undefined_use(root: Operation) -> tuple[Operation, SSAValue] | None:
+    """The first operation below `root` with an operand that is not defined there, and that operand."""
     return _search_regions(root, set())
 
 
@@ -25,19 +26,23 @@ def _search_regions(op: Operation, done: set[Operation]) -> tuple[Operation, SSA
 
 def _search(op: Operation, done: set[Operation]) -> tuple[Operation, SSAValue] | None:
     for operand in op.operands:
-        owner = operand.owner
-        if isinstance(owner, Operation) and owner not in done and _encloses(owner.parent, op):
+        if not _is_defined(operand, op, done):
             return op, operand
     found = _search_regions(op, done)
     done.add(op)
     return found
 
 
-def _encloses(block: Block | None, op: Operation) -> bool:
-    """Whether `op` stands in `block`, perhaps deeper."""
+def _is_defined(value: SSAValue, op: Operation, done: set[Operation]) -> bool:
+    owner = value.owner
+    block = owner if isinstance(owner, Block) else owner.parent
+    if block is None:
+        return False
     current: Operation | None = op
     while current is not None:
         if current.parent is block:
+            return isinstance(owner, Block) or owner in done
+        if current.parent is not None and current.parent.parent is block.parent:
             return True
         current = current.parent_op()
     return False
