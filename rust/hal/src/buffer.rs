@@ -8,13 +8,13 @@
 //! accessors here copy bytes through raw pointers and never lend references to them.
 
 use crate::memory::{Block, Kind, Pool};
+use crate::transient::Transient;
 use crate::types::{access, bit_names, memory_type, usage};
 use smallvec::SmallVec;
 use std::any::Any;
-use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tiree_vm::{RefObject, Result, Status};
 
 /// "The rest of the buffer" as a length.
@@ -66,120 +66,6 @@ enum Backing {
     Transient(Transient),
 }
 
-/// Memory that an alloca brings and a dealloca takes, the latter only when no [`Mapping`] or execution uses it any more.
-///
-/// `state` is a phase and, in steps of [`PIN`], the number of users. Who changes the phase to BUSY, or leaves READY with
-/// no users left, owns `memory` until the next store.
-struct Transient {
-    state: AtomicU64,
-    memory: UnsafeCell<Slot>,
-}
-
-enum Slot {
-    /// Where memory will come from.
-    Pool(Arc<Pool>, Kind),
-    Block(Block),
-    Empty,
-}
-
-const PENDING: u64 = 0;
-/// The alloca is running.
-const BUSY: u64 = 1;
-/// The alloca found no memory.
-const FAILED: u64 = 2;
-const READY: u64 = 3;
-const RELEASED: u64 = 4;
-const PHASE: u64 = 7;
-const PIN: u64 = 8;
-
-impl Transient {
-    fn commit(&self, length: usize) -> Result<()> {
-        if self.state.compare_exchange(PENDING, BUSY, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            return Ok(());
-        }
-        // SAFETY: the phase was changed to BUSY here, so nobody else touches the slot.
-        let slot = unsafe { &mut *self.memory.get() };
-        let allocated = match std::mem::replace(slot, Slot::Empty) {
-            Slot::Pool(pool, kind) => pool.allocate(length, kind),
-            _ => Err(Status::internal("a transient buffer without a pool")),
-        };
-        match allocated {
-            Ok(block) => {
-                *slot = Slot::Block(block);
-                self.state.store(READY, Ordering::Release);
-                Ok(())
-            }
-            Err(status) => {
-                self.state.store(FAILED, Ordering::Release);
-                Err(status)
-            }
-        }
-    }
-
-    fn release(&self) {
-        let mut state = self.state.load(Ordering::Relaxed);
-        loop {
-            let next = match state & PHASE {
-                RELEASED | FAILED => return,
-                // A program that gives back what it has not waited for; it takes a moment.
-                BUSY => {
-                    std::thread::yield_now();
-                    state = self.state.load(Ordering::Relaxed);
-                    continue;
-                }
-                _ => state & !PHASE | RELEASED,
-            };
-            match self.state.compare_exchange_weak(state, next, Ordering::AcqRel, Ordering::Relaxed) {
-                Ok(_) if state == READY => return self.empty(),
-                Ok(_) => return,
-                Err(now) => state = now,
-            }
-        }
-    }
-
-    /// Keeps the memory until [`unpin`](Self::unpin).
-    fn pin(&self) -> Result<NonNull<u8>> {
-        let mut state = self.state.load(Ordering::Relaxed);
-        loop {
-            if state & PHASE != READY {
-                return Err(no_memory(state & PHASE));
-            }
-            // Acquire: what commit wrote is seen.
-            match self.state.compare_exchange_weak(state, state + PIN, Ordering::Acquire, Ordering::Relaxed) {
-                Ok(_) => break,
-                Err(now) => state = now,
-            }
-        }
-        // SAFETY: while pinned, the slot holds the block and nobody changes it.
-        match unsafe { &*self.memory.get() } {
-            Slot::Block(block) => Ok(block.as_ptr()),
-            _ => Err(Status::internal("a transient buffer without memory")),
-        }
-    }
-
-    fn unpin(&self) {
-        // Release: whatever was done to the memory happens before it is given back.
-        if self.state.fetch_sub(PIN, Ordering::AcqRel) == RELEASED | PIN {
-            self.empty();
-        }
-    }
-
-    fn empty(&self) {
-        // SAFETY: the phase is RELEASED and there are no users, which only one thread brings about.
-        let block = std::mem::replace(unsafe { &mut *self.memory.get() }, Slot::Empty);
-        drop(block);
-    }
-}
-
-#[cold]
-fn no_memory(phase: u64) -> Status {
-    Status::failed_precondition(match phase {
-        RELEASED => "the buffer has no memory any more: it was given back with queue.dealloca",
-        FAILED => "the buffer has no memory: its queue.alloca failed",
-        _ => "the buffer has no memory yet: its queue.alloca has not run; wait for the fence that it signals",
-    })
-}
-
 /// The memory behind one or more buffers.
 pub(crate) struct Storage {
     backing: Backing,
@@ -188,10 +74,9 @@ pub(crate) struct Storage {
     owners: AtomicU32,
 }
 
-// SAFETY: of the non-Send members, foreign memory is kept valid on every thread by its owner, and the slot of transient
-// memory holds what can be sent.
+// SAFETY: the only non-Send member is the foreign pointer, whose memory the owner keeps valid on every thread.
 unsafe impl Send for Storage {}
-// SAFETY: as above; how threads share the slot of transient memory is described there.
+// SAFETY: as above.
 unsafe impl Sync for Storage {}
 
 /// A range of memory with its permissions.
@@ -246,8 +131,7 @@ impl Mapping {
 
 impl Storage {
     pub(crate) fn pending(length: usize, pool: Arc<Pool>, kind: Kind) -> Arc<Storage> {
-        let memory = UnsafeCell::new(Slot::Pool(pool, kind));
-        let backing = Backing::Transient(Transient { state: AtomicU64::new(PENDING), memory });
+        let backing = Backing::Transient(Transient::pending(pool, kind));
         Arc::new(Storage { backing, length, owners: AtomicU32::new(1) })
     }
 

@@ -6,10 +6,10 @@
 
 use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::executable::Executable;
+pub use crate::pattern::Pattern;
+pub(crate) use crate::program::{Bound, Command, Counts, Dispatch, Program};
 use crate::types::{access, command_buffer_mode, dispatch_flags, usage};
 use parking_lot::Mutex;
-use std::cell::RefCell;
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use tiree_vm::{Annotate, RefObject, Result, Status};
@@ -41,161 +41,12 @@ pub enum WorkgroupCount {
     Indirect(Binding),
 }
 
-pub(crate) enum Command {
-    Dispatch(Dispatch),
-    /// Indices are into `Program::bindings`.
-    Fill {
-        target: usize,
-        pattern: Pattern,
-    },
-    Copy {
-        source: usize,
-        target: usize,
-    },
-    Update {
-        data: Range<usize>,
-        target: usize,
-    },
-}
-
-pub(crate) struct Dispatch {
-    pub(crate) executable: Arc<Executable>,
-    pub(crate) entry: usize,
-    pub(crate) counts: Counts,
-    pub(crate) constants: Range<usize>,
-    pub(crate) bindings: Range<usize>,
-}
-
-pub(crate) enum Counts {
-    /// With their product.
-    Static { counts: [u32; 3], total: u64 },
-    /// Index of the binding that holds the counts.
-    Indirect(usize),
-}
-
-/// A fill pattern of 1, 2 or 4 bytes, repeated to 4.
-#[derive(Clone, Copy, Debug)]
-pub struct Pattern {
-    bytes: [u8; 4],
-    length: usize,
-}
-
-impl Pattern {
-    /// The low `length` bytes of `value`.
-    ///
-    /// # Errors
-    /// INVALID_ARGUMENT for another length than 1, 2 or 4.
-    pub fn new(value: u64, length: u64) -> Result<Pattern> {
-        let low = value.to_le_bytes();
-        let bytes = match length {
-            1 => [low[0]; 4],
-            2 => [low[0], low[1], low[0], low[1]],
-            4 => [low[0], low[1], low[2], low[3]],
-            _ => {
-                return Err(Status::invalid_argument(format!(
-                    "fill pattern length {length} is not supported; must be 1, 2 or 4 bytes"
-                )));
-            }
-        };
-        Ok(Pattern { bytes, length: length as usize })
-    }
-
-    /// INVALID_ARGUMENT unless offset and length are multiples of the pattern's length.
-    pub(crate) fn check_range(&self, offset: usize, length: usize) -> Result<()> {
-        if offset.is_multiple_of(self.length) && length.is_multiple_of(self.length) {
-            return Ok(());
-        }
-        Err(Status::invalid_argument(format!(
-            "fill offset {offset} and length {length} must be multiples of the pattern length {}",
-            self.length
-        )))
-    }
-
-    /// Fills `length` bytes at `target`, which is a multiple of 4 bytes (or of the pattern) from the start of the range.
-    ///
-    /// # Safety
-    /// The range must be valid for writes.
-    pub(crate) unsafe fn fill(&self, target: *mut u8, length: usize) {
-        if self.bytes.iter().all(|&byte| byte == self.bytes[0]) {
-            // SAFETY: the caller's promise.
-            unsafe { std::ptr::write_bytes(target, self.bytes[0], length) };
-            return;
-        }
-        let whole = length / 4;
-        for index in 0..whole {
-            // SAFETY: inside the range; unaligned writes are asked for.
-            unsafe { target.cast::<[u8; 4]>().add(index).write_unaligned(self.bytes) };
-        }
-        for index in whole * 4..length {
-            // SAFETY: inside the range.
-            unsafe { target.add(index).write(self.bytes[index % 4]) };
-        }
-    }
-}
-
-/// A checked binding; one to a slot comes with what the buffer must be good for.
-pub(crate) struct Bound {
-    pub(crate) binding: Binding,
-    pub(crate) usages: u32,
-    pub(crate) accesses: u32,
-}
-
-/// Frozen commands.
-#[derive(Default)]
-pub(crate) struct Program {
-    pub(crate) commands: Vec<Command>,
-    /// Ranges of commands between barriers; none is empty.
-    pub(crate) regions: Vec<Range<usize>>,
-    pub(crate) bindings: Vec<Bound>,
-    pub(crate) constants: Vec<u32>,
-    pub(crate) data: Vec<u8>,
-}
-
 /// What is being recorded: the program so far.
 #[derive(Default)]
 struct Recorder {
     program: Program,
     region_start: usize,
     debug_depth: usize,
-}
-
-thread_local! {
-    /// Memory of programs that are gone. Programs of dynamic shapes are recorded anew in every call.
-    static SPARE: RefCell<Vec<Program>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Programs whose memory a thread keeps, and the most commands and bytes of data of each.
-const SPARE_PROGRAMS: usize = 4;
-const SPARE_COMMANDS: usize = 256;
-const SPARE_BYTES: usize = 4096;
-
-impl Program {
-    /// An empty program, with the memory of an earlier one if there is one.
-    fn reused() -> Program {
-        SPARE.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten().unwrap_or_default()
-    }
-
-    /// Keeps the memory for another program.
-    fn recycle(mut self) {
-        // Releasing references can run any code, so this comes before the list is borrowed.
-        self.commands.clear();
-        self.bindings.clear();
-        self.regions.clear();
-        self.constants.clear();
-        self.data.clear();
-        let small = self.commands.capacity().max(self.bindings.capacity()) <= SPARE_COMMANDS
-            && self.data.capacity().max(self.constants.capacity()) <= SPARE_BYTES;
-        if small && self.commands.capacity() > 0 {
-            // A thread that is ending has no list; then the memory is freed.
-            let _ = SPARE.try_with(|spare| {
-                if let Ok(mut spare) = spare.try_borrow_mut()
-                    && spare.len() < SPARE_PROGRAMS
-                {
-                    spare.push(self);
-                }
-            });
-        }
-    }
 }
 
 impl Drop for CommandBuffer {

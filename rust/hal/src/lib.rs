@@ -31,9 +31,12 @@ pub mod file;
 pub mod memory;
 pub mod module;
 pub mod parameters;
+mod pattern;
+mod program;
 pub mod queue;
 pub mod runtime;
 pub mod semaphore;
+mod transient;
 pub mod types;
 pub mod values;
 

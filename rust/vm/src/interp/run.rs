@@ -1,4 +1,9 @@
 //! The loop. With `calls.rs` the only code of the VM that writes registers without checking.
+//!
+//! It is one function, and long, on purpose: the macros that make an operation one line work on the loop's own variables
+//! (`ip`, `cells`, `slots`), which the compiler keeps in machine registers. Groups of operations in functions of their own
+//! would be reached through a second dispatch, and would spill those variables before and reload them after each.
+//! Whatever is not about registers is in `ops.rs`, `math.rs` and `calls.rs`.
 
 use std::ptr::NonNull;
 
