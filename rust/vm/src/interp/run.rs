@@ -709,7 +709,10 @@ impl Machine {
                         let depth = self.frames.len();
                         if depth == 1 {
                             let words = std::slice::from_raw_parts(ip.add(1), count);
-                            let results = words.iter().map(|word| self.read(word.op, word.a)).collect();
+                            let mut results = Vec::with_capacity(count);
+                            for word in words {
+                                results.push(self.read(word.op, word.a));
+                            }
                             self.pop();
                             return Ok(Exit::Done(results));
                         }
