@@ -106,16 +106,6 @@ impl Machine {
         if words.len() != self.results.len() {
             return false;
         }
-        if let ([word], [Value::Ref(object)]) = (words, &mut self.results[..])
-            && word.op == kind::REF
-        {
-            // SAFETY: as below; what is left of the value is null.
-            let old = unsafe { std::mem::replace(&mut *slots.add(reg::ref_ordinal(word.a)), object.take()) };
-            // SAFETY: as below.
-            unsafe { self.results.set_len(0) };
-            drop(old);
-            return true;
-        }
         for (i, value) in self.results.iter_mut().enumerate() {
             let word = words[i];
             // SAFETY: registers of verified code are inside the frame; 64-bit ones have both cells there.

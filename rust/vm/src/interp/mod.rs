@@ -69,11 +69,8 @@ impl Frame {
 #[derive(Default)]
 pub(crate) struct Machine {
     frames: Vec<Frame>,
-    /// Registers of all frames, and behind `cells_top` and `refs_top` room for more. References there are null.
     cells: Vec<u32>,
     refs: Vec<Ref>,
-    cells_top: usize,
-    refs_top: usize,
     /// Arguments on their way to another bytecode module.
     args: Vec<Value>,
     /// What the native call in progress has pushed.
@@ -170,44 +167,30 @@ impl Machine {
         // SAFETY: callers pass instances that the root keeps alive.
         let module = &unsafe { instance.as_ref() }.module;
         let function = &module.functions[ordinal];
-        let (cells_base, refs_base) = (self.cells_top, self.refs_top);
-        let (cells_top, refs_top) = (cells_base + function.i32_cells, refs_base + function.ref_cells);
-        let bytes = cells_top * size_of::<u32>() + refs_top * size_of::<Ref>() + self.frames.len() * FRAME_OVERHEAD;
+        let (cells, refs) = (self.cells.len() + function.i32_cells, self.refs.len() + function.ref_cells);
+        let bytes = cells * size_of::<u32>() + refs * size_of::<Ref>() + self.frames.len() * FRAME_OVERHEAD;
         if bytes > MAX_STACK {
             return Err(stack_overflow(self.frames.len()));
         }
-        if cells_top > self.cells.len() || refs_top > self.refs.len() {
-            self.grow(cells_top, refs_top);
-        }
-        self.cells[cells_base..cells_top].fill(0);
         self.frames.push(Frame {
             instance,
             code: NonNull::from(module.code(ordinal)),
             ordinal: ordinal as u32,
             ip: 0,
-            cells_base: cells_base as u32,
-            refs_base: refs_base as u32,
+            cells_base: self.cells.len() as u32,
+            refs_base: self.refs.len() as u32,
         });
-        (self.cells_top, self.refs_top) = (cells_top, refs_top);
+        self.cells.resize(cells, 0);
+        self.refs.resize_with(refs, || None);
         Ok(())
-    }
-
-    #[cold]
-    fn grow(&mut self, cells: usize, refs: usize) {
-        self.cells.resize(self.cells.len().max(cells), 0);
-        self.refs.resize_with(self.refs.len().max(refs), || None);
     }
 
     /// Drops the innermost frame and what its registers still hold.
     #[inline]
     fn pop(&mut self) {
         if let Some(frame) = self.frames.pop() {
-            let (cells, refs) = (frame.cells_base as usize, frame.refs_base as usize);
-            let top = std::mem::replace(&mut self.refs_top, refs);
-            self.cells_top = cells;
-            for slot in &mut self.refs[refs..top] {
-                *slot = None;
-            }
+            self.cells.truncate(frame.cells_base as usize);
+            self.refs.truncate(frame.refs_base as usize);
         }
     }
 

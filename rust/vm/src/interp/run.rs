@@ -709,10 +709,7 @@ impl Machine {
                         let depth = self.frames.len();
                         if depth == 1 {
                             let words = std::slice::from_raw_parts(ip.add(1), count);
-                            let mut results = Vec::with_capacity(count);
-                            for word in words {
-                                results.push(self.read(word.op, word.a));
-                            }
+                            let results = words.iter().map(|word| self.read(word.op, word.a)).collect();
                             self.pop();
                             return Ok(Exit::Done(results));
                         }
