@@ -293,7 +293,7 @@ class TestBenchmarkModule:
 
     def test_min_time(self):
         (row,) = self.rows("--function=constant", "--benchmark_min_time=0.02s")
-        assert row["iterations"] * row["real_time"] > 5
+        assert row["iterations"] > 1
         done = ours("benchmark-module", "--module=mixed.vmfb", "--function=next", "--benchmark_min_time=3x",
                     "--enable_output_processing")  # fmt: skip
         assert done.out.startswith("result[0]: hal.buffer_view\ni32=5\n")
