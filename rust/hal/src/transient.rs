@@ -132,3 +132,41 @@ fn no_memory(phase: u64) -> Status {
         _ => "the buffer has no memory yet: its queue.alloca has not run; wait for the fence that it signals",
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicBool;
+
+    /// Memory that is pinned stays, whoever gives it back meanwhile, and goes when the last user is gone.
+    #[test]
+    fn users_and_release_race() {
+        let pool = Pool::new();
+        for _ in 0..300 {
+            let transient = Transient::pending(pool.clone(), Kind::Device);
+            assert!(transient.pin().is_err());
+            transient.commit(64).unwrap();
+            let seen = AtomicBool::new(false);
+            std::thread::scope(|scope| {
+                for _ in 0..2 {
+                    scope.spawn(|| {
+                        while let Ok(data) = transient.pin() {
+                            seen.store(true, Ordering::Relaxed);
+                            // SAFETY: pinned, and the other thread only reads as well.
+                            assert_eq!(unsafe { *data.as_ptr() }, 0);
+                            transient.unpin();
+                        }
+                    });
+                }
+                while !seen.load(Ordering::Relaxed) {
+                    std::thread::yield_now();
+                }
+                transient.release();
+            });
+            transient.release();
+            assert!(transient.commit(64).is_ok() && transient.pin().is_err());
+            let statistics = pool.statistics();
+            assert_eq!(statistics.device.allocated, statistics.device.freed);
+        }
+    }
+}

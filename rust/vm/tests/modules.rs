@@ -57,11 +57,12 @@ struct Host {
     gate_calls: AtomicUsize,
 }
 
-const EXPORTS: [NativeExport; 4] = [
+const EXPORTS: [NativeExport; 5] = [
     NativeExport { name: "add", cconv: "0ii_i" },
     NativeExport { name: "span", cconv: "0iCiIDr_I" },
     NativeExport { name: "gate", cconv: "0i_i" },
     NativeExport { name: "same", cconv: "0r_r" },
+    NativeExport { name: "hold", cconv: "0rri_i" },
 ];
 
 impl Host {
@@ -115,9 +116,18 @@ impl NativeModule for Host {
                 let waited = frame.resume_slot().take().and_then(|s| s.downcast::<i32>().ok()).map_or(0, |v| *v);
                 frame.push_i32(number + waited);
             }
-            _ => {
+            3 => {
                 let value = frame.any_ref()?.clone();
                 frame.push_any_ref(value);
+            }
+            _ => {
+                assert_eq!(frame.args().len(), 3);
+                let bits = i32::from(frame.any_ref()?.is_some()) + 2 * i32::from(frame.any_ref()?.is_some());
+                let gate = &self.gates[frame.i32()? as usize];
+                if !gate.is_ready() {
+                    return Ok(Flow::Suspend(gate.clone()));
+                }
+                frame.push_i32(bits);
             }
         }
         Ok(Flow::Done)
@@ -194,6 +204,18 @@ fn linking_errors() {
     assert_eq!(context.modules().len(), 3);
     let frozen = Context::new([bytecode("lib")]).unwrap();
     assert!(frozen.register(bytecode("lib")).unwrap_err().message().contains("cannot grow"));
+}
+
+#[test]
+fn a_moved_argument_is_null_to_later_ones() {
+    let host = Host::new(1);
+    let context = context(&host);
+    let mut invocation = context.function("imports", "moved_and_named").unwrap().start(vec![0.into()]).unwrap();
+    assert!(matches!(invocation.step().unwrap(), Step::Pending(Some(_))));
+    host.gates[0].open();
+    let Step::Done(results) = invocation.step().unwrap() else { panic!("the gate is open") };
+    assert_eq!(format!("{results:?}"), "[i32=1, i32=0]");
+    assert_eq!(format!("{:?}", call(&context, "moved_and_named_lib", vec![]).unwrap()), "[i32=1]");
 }
 
 /// Two calls on one thread, each waiting at its own gate, finish in the order in which the gates open.
