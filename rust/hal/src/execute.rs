@@ -13,8 +13,8 @@ use tiree_vm::{Annotate, Result, Status};
 
 /// Bytes of a fill, copy or update that one tile handles.
 const TRANSFER_TILE: usize = 64 * 1024;
-/// Regions estimated to take less than this stay on the thread that runs them.
-pub(crate) const INLINE_NANOSECONDS: f64 = 12_000.0;
+/// Regions estimated to take less than this begin on the thread that runs them: a sleeping worker is no help before.
+pub(crate) const INLINE_NANOSECONDS: f64 = 25_000.0;
 /// Guess for kernels that were never measured: bytes bound per nanosecond.
 const GUESSED_BYTES_PER_NANOSECOND: f64 = 4.0;
 /// What a memory transfer manages.
