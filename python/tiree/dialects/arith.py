@@ -25,6 +25,7 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiree.dialects.dense import DenseAttr
+from tiree.support.typed import is_integer_attr, is_integer_type
 
 
 @irdl_op_definition
@@ -70,17 +71,20 @@ class ConstantOp(IRDLOperation, HasFolderInterface):
 def constant_of(value: SSAValue) -> TypedAttribute | None:
     """The constant that defines `value` (`IntegerAttr`, `FloatAttr`, `DenseAttr`), or None."""
     if isinstance(value, OpResult) and value.op.name == "arith.constant":
-        attr = value.op.properties["value"]
-        if isinstance(attr, DenseIntOrFPElementsAttr) and isinstance(attr.type, (TensorType, VectorType)):
-            return DenseAttr.from_buffer(attr.type, attr.data.data)
-        return attr  # pyright: ignore[reportReturnType]
+        match value.op.properties["value"]:
+            case DenseIntOrFPElementsAttr(type=(TensorType() | VectorType()) as type) as attr:
+                return DenseAttr.from_buffer(type, attr.data.data)
+            case TypedAttribute() as attr:
+                return attr
+            case _:
+                return None
     return None
 
 
 def constant_int(value: SSAValue) -> int | None:
     """The value of an integer or index constant, or None."""
     attr = constant_of(value)
-    return attr.value.data if isinstance(attr, IntegerAttr) else None
+    return attr.value.data if is_integer_attr(attr) else None
 
 
 def constant_float(value: SSAValue) -> float | None:
@@ -122,13 +126,13 @@ def _verify_cast(self: IRDLOperation) -> None:
         isinstance(source, ShapedType) and isinstance(target, ShapedType) and source.get_shape() != target.get_shape()
     ):
         raise VerifyException(f"{self.name} cannot turn {source} into {target}: the shapes differ")
-    widths = [
-        element.width.data if isinstance(element, IntegerType) else None
+    before, after = (
+        element.width.data if is_integer_type(element) else None
         for element in (getattr(type, "element_type", type) for type in (source, target))
-    ]
-    if self.name in ("arith.extsi", "arith.extui") and (None in widths or widths[0] >= widths[1]):  # pyright: ignore
+    )
+    if self.name in ("arith.extsi", "arith.extui") and (before is None or after is None or before >= after):
         raise VerifyException(f"{self.name} from {source} must give a wider integer, not {target}")
-    if self.name == "arith.trunci" and (None in widths or widths[0] <= widths[1]):  # pyright: ignore
+    if self.name == "arith.trunci" and (before is None or after is None or before <= after):
         raise VerifyException(f"{self.name} from {source} must give a narrower integer, not {target}")
 
 

@@ -25,6 +25,8 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from tiree.support.typed import int_of
+
 CMPI_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 CMPF_PREDICATES = (
     "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord",
@@ -46,9 +48,15 @@ class _CompareOp(IRDLOperation):
 
     PREDICATES: ClassVar[tuple[str, ...]] = ()
 
+    def __init__(self, lhs: SSAValue, rhs: SSAValue, predicate: str | int) -> None:
+        number = type(self).PREDICATES.index(predicate) if isinstance(predicate, str) else predicate
+        super().__init__(
+            operands=[lhs, rhs], properties={"predicate": IntegerAttr(number, i64)}, result_types=[mask_type(lhs.type)]
+        )
+
     @property
     def predicate_name(self) -> str:
-        return type(self).PREDICATES[self.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
+        return type(self).PREDICATES[int_of(self.properties["predicate"])]
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f" {self.predicate_name}, ")
@@ -69,16 +77,17 @@ class _CompareOp(IRDLOperation):
         if predicate not in cls.PREDICATES:
             parser.raise_error(f"{cls.name} has no predicate '{predicate}'; it has {', '.join(cls.PREDICATES)}")
         parser.parse_punctuation(",")
-        lhs = parser.parse_unresolved_operand()
+        unresolved = [parser.parse_unresolved_operand()]
         parser.parse_punctuation(",")
-        rhs = parser.parse_unresolved_operand()
+        unresolved.append(parser.parse_unresolved_operand())
         flags = None
         if parser.parse_optional_keyword("fastmath"):
             flags = FastMathFlagsAttr(FastMathFlagsAttr.parse_parameter(parser))
         attributes = parser.parse_optional_attr_dict()
         parser.parse_punctuation(":")
         type = parser.parse_type()
-        op = cls(*parser.resolve_operands([lhs, rhs], [type, type], parser.pos), predicate)  # pyright: ignore
+        lhs, rhs = parser.resolve_operands(unresolved, [type, type], parser.pos)
+        op = cls(lhs, rhs, predicate)
         if flags is not None:
             op.properties["fastmath"] = flags
         op.attributes.update(attributes)
@@ -97,12 +106,6 @@ class CmpIOp(_CompareOp):
     result = result_def()
     traits = traits_def(Pure())
 
-    def __init__(self, lhs: SSAValue, rhs: SSAValue, predicate: str | int) -> None:
-        number = CMPI_PREDICATES.index(predicate) if isinstance(predicate, str) else predicate
-        super().__init__(
-            operands=[lhs, rhs], properties={"predicate": IntegerAttr(number, i64)}, result_types=[mask_type(lhs.type)]
-        )
-
 
 @irdl_op_definition
 class CmpFOp(_CompareOp):
@@ -116,12 +119,6 @@ class CmpFOp(_CompareOp):
     fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
     result = result_def()
     traits = traits_def(Pure())
-
-    def __init__(self, lhs: SSAValue, rhs: SSAValue, predicate: str | int) -> None:
-        number = CMPF_PREDICATES.index(predicate) if isinstance(predicate, str) else predicate
-        super().__init__(
-            operands=[lhs, rhs], properties={"predicate": IntegerAttr(number, i64)}, result_types=[mask_type(lhs.type)]
-        )
 
 
 @irdl_op_definition

@@ -155,8 +155,8 @@ class DenseAttr(TypedAttribute, BuiltinAttribute):
             array = array.astype(array.dtype.newbyteorder("<"))
         return DenseAttr.from_buffer(type, array.reshape(-1).view(np.uint8))
 
-    @staticmethod
-    def get_type_index() -> int:
+    @classmethod
+    def get_type_index(cls) -> int:
         return 0
 
     @property

@@ -35,6 +35,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryReadEffect, Pure, SymbolOpInterface
 
 from tiree.dialects.iree_tensor_ext import segment_sizes
+from tiree.support.typed import tensor_type
 
 _segments = AttrSizedOperandSegments(as_property=True)
 
@@ -267,10 +268,9 @@ class TensorLoadOp(IRDLOperation):
 
     @staticmethod
     def of(source: SSAValue, indices: Sequence[SSAValue] = ()) -> TensorLoadOp:
-        assert isinstance(source.type, TensorType)
         return TensorLoadOp.create(
             operands=[source, *indices],
-            result_types=[source.type.element_type],
+            result_types=[tensor_type(source).element_type],
             properties={"operandSegmentSizes": segment_sizes(1, 0, len(indices))},
         )
 

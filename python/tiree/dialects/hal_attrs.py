@@ -30,6 +30,8 @@ from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tiree.support.typed import is_array_attr
+
 
 class MemoryType(IntFlag):
     """Where memory lives and who sees it."""
@@ -224,7 +226,7 @@ class DeviceTargetAttr(ParametrizedAttribute):
                 parameter = parser.parse_attribute()
                 if isinstance(parameter, DictionaryAttr):
                     configuration = parameter
-                elif isinstance(parameter, ArrayAttr):
+                elif is_array_attr(parameter):
                     targets = parameter
                 else:
                     parser.raise_error("expected a dictionary or a list of executable targets")

@@ -37,6 +37,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect, Pure
 
+from tiree.support.typed import is_tensor_type
+
 
 class TensorAccess(StrEnum):
     """What a dispatch may do with a tensor argument."""
@@ -75,7 +77,7 @@ class DispatchTensorType(ParametrizedAttribute, TypeAttribute):
     @property
     def tensor_type(self) -> TensorType:
         """The bound tensor type. Raises `TypeError` where a scalar is bound."""
-        if not isinstance(self.bound_type, TensorType):
+        if not is_tensor_type(self.bound_type):
             raise TypeError(f"dispatch tensor is bound to {self.bound_type}, not to a tensor")
         return self.bound_type
 

@@ -8,6 +8,8 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tiree.support.typed import vector_type
+
 
 @irdl_op_definition
 class PairDotOp(IRDLOperation):
@@ -29,9 +31,7 @@ class PairDotOp(IRDLOperation):
         super().__init__(operands=[acc, a, b], result_types=[acc.type])
 
     def verify_(self) -> None:
-        acc, a = self.acc.type, self.a.type
-        assert isinstance(acc, VectorType)
-        assert isinstance(a, VectorType)
+        acc, a = vector_type(self.acc), vector_type(self.a)
         if a != self.b.type or acc != self.result.type:
             raise VerifyException("kernel.pair_dot needs factors of one type and a sum of the result's type")
         if a.get_shape() != (2 * acc.get_shape()[0],):

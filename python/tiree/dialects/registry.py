@@ -106,7 +106,8 @@ def load_dialect(name: str) -> Dialect:
         if extension is not None:
             ops.update((op.name, op) for op in extension.operations)
             attributes.update(((attr.name, issubclass(attr, TypeAttribute)), attr) for attr in extension.attributes)
-    return Dialect(name, list(ops.values()), list(attributes.values()), base._interfaces)  # pyright: ignore[reportPrivateUsage]
+    interfaces = base._interfaces  # pyright: ignore[reportPrivateUsage]: xDSL only offers them one class at a time
+    return Dialect(name, list(ops.values()), list(attributes.values()), interfaces)
 
 
 _NOT_DIALECTS = frozenset({"dense", "registry"})

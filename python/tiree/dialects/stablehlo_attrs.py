@@ -9,7 +9,7 @@ when empty or zero.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.ir import Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -124,7 +124,8 @@ class StructAttr(Data[Any]):
 
         Raises `TypeError` for a field that the struct does not have.
         """
-        return cls(cls.STRUCT(**{key: tuple(v) if isinstance(v, list) else v for key, v in values.items()}))
+        tuples = {key: tuple(cast("list[object]", v)) if isinstance(v, list) else v for key, v in values.items()}
+        return cls(cls.STRUCT(**tuples))
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Any:
@@ -171,7 +172,7 @@ def _parse_value(parser: AttrParser) -> Any:
 
 def _print_value(value: Any) -> str:
     if isinstance(value, tuple):
-        return f"[{', '.join(map(str, value))}]"
+        return f"[{', '.join(map(str, cast('tuple[object, ...]', value)))}]"
     return {True: "true", False: "false"}[value] if isinstance(value, bool) else str(value)
 
 

@@ -21,7 +21,8 @@ def _verify_reshape(
         raise VerifyException(f"a scalar tensor can only be reshaped to sizes of 1, not to {expanded_type}")
 
 
-tensor.verify_reshape_like_types = _verify_reshape  # pyright: ignore[reportPrivateImportUsage]
+# xDSL's ops call the function by the name under which their module imported it.
+tensor.verify_reshape_like_types = _verify_reshape  # pyright: ignore[reportPrivateImportUsage]: replaced on purpose
 
 TensorExt = Dialect("tensor", [], [])
 """Registered over xDSL's `Tensor`."""

@@ -113,7 +113,7 @@ class CompositeAttr(ParametrizedAttribute):
         printer.print_string("]>", indent=0)
 
 
-TYPES_AND_ATTRIBUTES = [
+TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
     BufferType,
     ObjectType,
     PtrType,

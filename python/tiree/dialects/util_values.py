@@ -280,7 +280,7 @@ class BufferConstantOp(IRDLOperation):
         if self.constant_name is not None:
             printer.print_string(" ")
             printer.print_string_literal(self.constant_name.data)
-        parts = []
+        parts: list[str] = []
         if self.alignment is not None:
             parts.append(f"alignment = {self.alignment.value.data}")
         if self.mime_type is not None:

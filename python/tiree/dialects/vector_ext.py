@@ -49,7 +49,7 @@ class FromElementsOp(IRDLOperation):
         super().__init__(operands=[list(elements)], result_types=[type])
 
     def verify_(self) -> None:
-        shape = self.dest.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        shape = self.dest.type.get_shape()
         if len(self.elements) != shape[0]:
             raise VerifyException(f"vector.from_elements needs {shape[0]} elements, got {len(self.elements)}")
 

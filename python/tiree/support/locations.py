@@ -5,6 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute, Operation
 
+from tiree.support.typed import array_of
+
 UNKNOWN = "<unknown>"
 
 
@@ -19,7 +21,7 @@ def location_text(location: Attribute) -> str:
         case CallSiteLoc():
             return location_text(location.callee)
         case FusedLoc():
-            texts = (location_text(part) for part in location.locations)  # pyright: ignore[reportGeneralTypeIssues]
+            texts = (location_text(part) for part in array_of(location.locations))
             return next((text for text in texts if text != UNKNOWN), UNKNOWN)
         case _:
             return UNKNOWN

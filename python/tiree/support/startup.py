@@ -48,7 +48,11 @@ def defer_assembly_formats() -> None:
     make = getattr(program, "from_str", None)
     if program is None or make is None:
         return
-    program.from_str = staticmethod(lambda text, definition: _DeferredProgram(make, text, definition))
+
+    def from_str(text: str, definition: Any) -> _DeferredProgram:
+        return _DeferredProgram(make, text, definition)
+
+    program.from_str = staticmethod(from_str)
 
 
 def collect_rarely() -> None:

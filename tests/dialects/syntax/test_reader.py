@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from tiree.dialects import get_context, print_module, read_module
+from tiree.support.errors import CompileError
 from tiree.support.locations import location_text
 from xdsl.dialects.builtin import FileLineColLoc, FusedLoc, NameLoc, UnregisteredAttr
 
@@ -101,6 +103,11 @@ def test_aliases_may_be_defined_after_their_use() -> None:
     assert isinstance(second, FileLineColLoc)
     assert (second.line.data, second.column.data) == (4, 1)
     assert location_text(op.location) == "model.py:3:7"
+
+
+def test_the_alias_of_a_location_must_be_one() -> None:
+    with pytest.raises(CompileError, match=r"<input>:3:14.*expected the alias of a location"):
+        read_module("#a = 5 : i32\nfunc.func @f() {\n  return loc(#a)\n}\n")
 
 
 def test_an_operation_without_location_is_where_its_name_stands() -> None:

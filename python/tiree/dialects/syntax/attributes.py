@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BFloat16Type,
@@ -41,6 +42,7 @@ from tiree.dialects.syntax import constants, locations
 from tiree.dialects.syntax.floats import float_of_bits
 from tiree.dialects.syntax.resources import find_resources
 from tiree.dialects.syntax.scanner import ANGLES, WS, Scanner
+from tiree.support.typed import is_integer_type
 
 _TYPE = re.compile(rf"{WS}([A-Za-z]\w*(?:{ANGLES})?|![\w.$-]+(?:{ANGLES})?)")
 _NUMBER = re.compile(
@@ -61,7 +63,7 @@ _FLOAT_CLASSES = (Float16Type, BFloat16Type, Float32Type, Float64Type)
 class AttributeReader(Scanner):
     """Types, attributes, locations."""
 
-    def __init__(self, ctx, text: str, filename: str) -> None:  # pyright: ignore[reportMissingParameterType]
+    def __init__(self, ctx: Context, text: str, filename: str) -> None:
         super().__init__(ctx, text, filename)
         self._types: dict[str, TypeAttribute] = {}
         self._attributes: dict[str, Attribute] = {}
@@ -150,7 +152,8 @@ class AttributeReader(Scanner):
                 return self._read_number()
             case character if character.isalpha() or character == "_":
                 return self._read_word()
-        return None
+            case _:
+                return None
 
     def _cached(self, key: str, end: int) -> Attribute | None:
         found = self._attributes.get(key)
@@ -352,7 +355,7 @@ class AttributeReader(Scanner):
             self.p = self.text.index(name, here)
             found = self.read_type()
             self.p = here
-        assert isinstance(found, (IntegerType, IndexType))
+        assert is_integer_type(found) or isinstance(found, IndexType)
         return found
 
     def _read_word(self) -> Attribute | None:
@@ -378,6 +381,8 @@ class AttributeReader(Scanner):
             case "loc":
                 self.p = start
                 return self.read_optional_location()
+            case _:
+                pass
         self.p = start
         type_match = _TYPE.match(self.text, start)
         if type_match is not None and (found := self._types.get(type_match.group(1))) is not None:

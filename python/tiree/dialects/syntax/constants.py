@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import TensorType, VectorType
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.syntax.dense_text import DenseSyntaxError, dense_from_hex, dense_from_literal
 from tiree.dialects.syntax.resources import Resource
+from tiree.support.typed import is_tensor_type, is_vector_type
 
 if TYPE_CHECKING:
     from tiree.dialects.syntax.attributes import AttributeReader
@@ -47,7 +48,7 @@ def _read_dense_type(reader: AttributeReader) -> TensorType | VectorType:
     reader.want(":", " and a type after a constant")
     start = reader.skip()
     type = reader.read_type()
-    if not isinstance(type, (TensorType, VectorType)):
+    if not (is_tensor_type(type) or is_vector_type(type)):
         reader.fail(f"a constant needs a tensor or vector type, not {type}", start)
     if any(size < 0 for size in type.get_shape()):
         reader.fail(f"a constant needs a static shape, not {type}", start)

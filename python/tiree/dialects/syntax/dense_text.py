@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.dialects.syntax.floats import float_bits, format_float
+from tiree.support.typed import is_complex_type, is_integer_type
 
 LIST_LIMIT = 100
 """Constants with more elements are printed as hex, as MLIR does."""
@@ -77,15 +78,15 @@ def dense_from_literal(type: TensorType | VectorType, body: str) -> DenseAttr:
         if count:
             raise DenseSyntaxError(f"{type} has {count} elements, the literal has none")
         return DenseAttr.from_buffer(type, b"")
-    if "(" in body and not isinstance(element, ComplexType):
+    if "(" in body and not is_complex_type(element):
         raise DenseSyntaxError(f"a complex element in a constant of {element}")
     is_list = body[0] == "["
-    flat = _COMPLEX.sub("c", body) if isinstance(element, ComplexType) else body
+    flat = _COMPLEX.sub("c", body) if is_complex_type(element) else body
     if is_list:
         _check_shape(type, flat)
     texts = body.translate({ord("["): None, ord("]"): None, ord("("): None, ord(")"): None}).split(",")
     texts = [text.strip() for text in texts]
-    if isinstance(element, ComplexType):
+    if is_complex_type(element):
         _check_complex(body, len(texts), 1 if not is_list else count)
         element = element.element_type
     if not is_list and len(texts) != (2 if isinstance(type.get_element_type(), ComplexType) else 1):
@@ -116,7 +117,7 @@ def _check_shape(type: TensorType | VectorType, body: str) -> None:
 
 def encode_elements(element: Attribute, texts: Sequence[str]) -> bytes:
     """Little-endian bytes of elements given as text. Hex text is a bit pattern for floats, a number for integers."""
-    if isinstance(element, (IntegerType, IndexType)):
+    if is_integer_type(element) or isinstance(element, IndexType):
         return _encode_integers(element, texts)
     if isinstance(element, _FLOATS):
         return _encode_floats(element, texts)
@@ -201,7 +202,7 @@ def _element_bits(element: Attribute, text: str) -> int:
         raise DenseSyntaxError(f"expected a number of type {element}, got {text!r}") from None
 
 
-def _little_endian(values: array) -> bytes:
+def _little_endian(values: array[int] | array[float]) -> bytes:
     if sys.byteorder == "big":
         values.byteswap()
     return values.tobytes()
@@ -210,14 +211,14 @@ def _little_endian(values: array) -> bytes:
 def _format_elements(element: Attribute, data: bytes) -> list[str]:
     """Every element of `data` as MLIR prints it."""
     size = element_byte_size(element)
-    if isinstance(element, ComplexType):
+    if is_complex_type(element):
         parts = _format_elements(element.element_type, data)
         return [f"({parts[index]},{parts[index + 1]})" for index in range(0, len(parts), 2)]
     chunks = [data[start : start + size] for start in range(0, len(data), size)]
-    if isinstance(element, IntegerType) and element.width.data == 1:
+    if is_integer_type(element) and element.width.data == 1:
         return ["true" if chunk != b"\0" else "false" for chunk in chunks]
-    if isinstance(element, (IntegerType, IndexType)):
-        signed = not (isinstance(element, IntegerType) and element.signedness.data is Signedness.UNSIGNED)
+    if is_integer_type(element) or isinstance(element, IndexType):
+        signed = not (is_integer_type(element) and element.signedness.data is Signedness.UNSIGNED)
         return [str(int.from_bytes(chunk, "little", signed=signed)) for chunk in chunks]
     return [format_float(int.from_bytes(chunk, "little"), type(element), 8 * size) for chunk in chunks]
 

@@ -7,12 +7,23 @@ from __future__ import annotations
 
 import math
 import struct
+from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type
 from xdsl.ir import Attribute
 
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
 # Digits that identify every value of a format, in LLVM's count: 2 + floor(precision * 59 / 196).
 _DIGITS: dict[type[Attribute], int] = {Float64Type: 17, Float32Type: 9, Float16Type: 5, BFloat16Type: 4}
+
+# The codes of `struct` for the value and for its bits, and the bits of infinity.
+_PACKED: dict[type[Attribute], tuple[str, str, int]] = {
+    Float64Type: ("<d", "<Q", 0x7FF0000000000000),
+    Float32Type: ("<f", "<I", 0x7F800000),
+    Float16Type: ("<e", "<H", 0x7C00),
+}
 
 
 def round_to_bf16(value: float) -> int:
@@ -31,11 +42,7 @@ def float_bits(value: float, format: type[Attribute]) -> int:
     """The bit pattern of `value` rounded to `format`; beyond its range this is infinity."""
     if format is BFloat16Type:
         return round_to_bf16(value)
-    code, integer, infinity = {
-        Float64Type: ("<d", "<Q", 0x7FF0000000000000),
-        Float32Type: ("<f", "<I", 0x7F800000),
-        Float16Type: ("<e", "<H", 0x7C00),
-    }[format]
+    code, integer, infinity = _PACKED[format]
     try:
         return struct.unpack(integer, struct.pack(code, value))[0]
     except OverflowError:
@@ -47,11 +54,11 @@ def float_of_bits(bits: int, format: type[Attribute]) -> float:
     """The value of a bit pattern of `format`."""
     if format is BFloat16Type:
         return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
-    code, integer = {Float64Type: ("<d", "<Q"), Float32Type: ("<f", "<I"), Float16Type: ("<e", "<H")}[format]
+    code, integer, _ = _PACKED[format]
     return struct.unpack(code, struct.pack(integer, bits))[0]
 
 
-def is_formatted(type: Attribute) -> bool:
+def is_formatted(type: Attribute) -> TypeIs[Float64Type | Float32Type | Float16Type | BFloat16Type]:
     """Whether `format_float` can write values of `type`."""
     return type.__class__ in _DIGITS
 

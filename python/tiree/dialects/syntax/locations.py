@@ -20,6 +20,8 @@ from xdsl.dialects.builtin import (
 from tiree.dialects.syntax.scanner import WS
 
 if TYPE_CHECKING:
+    from xdsl.ir import Attribute
+
     from tiree.dialects.syntax.attributes import AttributeReader
 
 _LOC_ALIAS = re.compile(rf"{WS}loc\({WS}(#[\w.$-]+){WS}\)")
@@ -31,7 +33,7 @@ def read_optional_location(reader: AttributeReader) -> LocationAttr | None:
     match = _LOC_ALIAS.match(reader.text, reader.p)
     if match is not None:
         reader.p = match.end()
-        return reader.read_alias(match.group(1), match.start(1))  # pyright: ignore[reportReturnType]
+        return _checked(reader, reader.read_alias(match.group(1), match.start(1)), match.start(1))
     match = _LOC.match(reader.text, reader.p)
     if match is None:
         return None
@@ -45,12 +47,11 @@ def _read_location_body(reader: AttributeReader) -> LocationAttr:
     position = reader.skip()
     match reader.peek():
         case "#":
-            found = reader.read_hash()
-            if not isinstance(found, (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)):
-                reader.fail("expected the alias of a location", position)
-            return found
+            return _checked(reader, reader.read_hash(), position)
         case '"':
             return _read_named_location(reader)
+        case _:
+            pass
     match reader.want_word("unknown", "callsite", "fused"):
         case "callsite":
             reader.want("(")
@@ -70,7 +71,14 @@ def _read_location_body(reader: AttributeReader) -> LocationAttr:
                 parts.append(_read_location_body(reader))
             reader.want("]")
             return FusedLoc(tuple(parts), metadata)
-    return UnknownLoc()
+        case _:
+            return UnknownLoc()
+
+
+def _checked(reader: AttributeReader, found: Attribute | None, position: int) -> LocationAttr:
+    if not isinstance(found, (UnknownLoc, FileLineColLoc, CallSiteLoc, NameLoc, FusedLoc)):
+        reader.fail("expected the alias of a location", position)
+    return found
 
 
 def _read_named_location(reader: AttributeReader) -> LocationAttr:

@@ -9,7 +9,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
     DenseArrayBase,
-    IndexType,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -23,6 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.dialects.linalg_ext import CONTRACTIONS, CONVOLUTIONS, NAMED
 from tiree.dialects.syntax.pretty_stablehlo import i64_array, read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
+from tiree.support.typed import is_array_attr, is_integer_type, is_tensor_type
 
 _ITERATORS: dict[str, IteratorTypeAttr] = {
     str(kind.value): IteratorTypeAttr(kind)
@@ -80,7 +80,7 @@ def _read_generic(reader: Reader, name: str, position: int) -> Operation:
     """`{indexing_maps = .., iterator_types = [..]} ins(..) outs(..) attrs = {..} {body} -> types`."""
     properties = reader.read_dictionary()
     iterators = properties.get("iterator_types")
-    if "indexing_maps" not in properties or not isinstance(iterators, ArrayAttr):
+    if "indexing_maps" not in properties or not is_array_attr(iterators):
         reader.fail(f"{name} needs indexing_maps and iterator_types", position)
     properties["iterator_types"] = ArrayAttr(
         [_ITERATORS.get(item.data, item) if isinstance(item, StringAttr) else item for item in iterators]
@@ -111,8 +111,7 @@ def _read_index(reader: Reader, name: str, position: int) -> Operation:
     properties: dict[str, Attribute] = {"dim": IntegerAttr(reader.integer(), i64)}
     attributes = reader.read_dictionary() if reader.at("{") else {}
     reader.want(":")
-    type = reader.read_type()
-    return reader.build(name, position, (), [type if type is not None else IndexType()], properties, attributes)
+    return reader.build(name, position, (), [reader.read_type()], properties, attributes)
 
 
 def _read_named(reader: Reader, name: str, position: int) -> Operation:
@@ -142,7 +141,7 @@ def _understood_body(
     if suffix == "copy":
         return [_copy_body(reader, types, position)]
     target = _element(types[-1])
-    if suffix not in (*CONTRACTIONS, *CONVOLUTIONS) or not isinstance(target, (IntegerType, AnyFloat)):
+    if suffix not in (*CONTRACTIONS, *CONVOLUTIONS) or not (is_integer_type(target) or isinstance(target, AnyFloat)):
         return []
     block = Block(arg_types=[_element(type) for type in types])
     unsigned = "cast_unsigned" in str(properties.get("cast", ""))
@@ -173,7 +172,7 @@ def _converted(
         name = "arith.extf" if source.bitwidth < target.bitwidth else "arith.truncf"
     elif isinstance(target, AnyFloat):
         name = "arith.uitofp" if unsigned else "arith.sitofp"
-    elif isinstance(source, IntegerType) and isinstance(target, IntegerType):
+    elif is_integer_type(source) and is_integer_type(target):
         wider = "arith.extui" if unsigned else "arith.extsi"
         name = wider if source.width.data < target.width.data else "arith.trunci"
     else:
@@ -215,7 +214,7 @@ def _applied_body(
     block = Block(arg_types=[_element(type) for type in types])
     op_name, attributes = applied
     arguments = [block.args[index] for index in order]
-    properties = {}
+    properties: dict[str, Attribute] = {}
     definition = getattr(reader.op_class(op_name, at), "get_irdl_definition", None)
     for key in definition().properties if definition is not None else ():
         if key in attributes:
@@ -251,7 +250,7 @@ def _read_reduce(reader: Reader, name: str, position: int) -> Operation:
         body = _applied_body(reader, applied, [*inputs, *outputs], [1, 0], position)
     else:
         body = reader.read_region(_body_arguments(reader))
-    results = [type for type in outputs if isinstance(type, TensorType)]
+    results = [type for type in outputs if is_tensor_type(type)]
     return reader.build(name, position, values, results, properties, attributes, [body])
 
 
@@ -264,7 +263,7 @@ def _read_map(reader: Reader, name: str, position: int) -> Operation:
         body = _applied_body(reader, applied, [*inputs, *outputs], list(range(len(inputs))), position)
     else:
         body = reader.read_region(_body_arguments(reader))
-    results = [type for type in outputs if isinstance(type, TensorType)]
+    results = [type for type in outputs if is_tensor_type(type)]
     return reader.build(name, position, values, results, {}, attributes, [body])
 
 

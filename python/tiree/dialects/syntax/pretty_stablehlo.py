@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from xdsl.dialects.builtin import BoolAttr, ComplexType, DenseArrayBase, IntegerAttr, StringAttr, TensorType, i32, i64
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType, i32, i64
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import stablehlo, stablehlo_attrs
 from tiree.dialects.syntax.reader import CustomReader, Reader
+from tiree.support.typed import is_complex_type, is_tensor_type
 
 
 @lru_cache(maxsize=4096)
@@ -264,8 +265,9 @@ def _read_complex(reader: Reader, name: str, position: int) -> Operation:
     _, attributes = read_attributes(reader, name, position)
     inputs, outputs = read_signature(reader, len(operands))
     result = outputs[0]
-    if isinstance(inputs[0], TensorType) and isinstance(inputs[0].element_type, ComplexType):
-        part = TensorType(inputs[0].element_type.element_type, inputs[0].get_shape(), inputs[0].encoding)
+    first = inputs[0]
+    if is_tensor_type(first) and is_complex_type(first.element_type):
+        part = TensorType(first.element_type.element_type, first.get_shape(), first.encoding)
         inputs = [part] * len(operands)
     return reader.build(name, position, reader.resolve_all(operands, inputs, position), [result], {}, attributes)
 

@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
+    LocationAttr,
     StringAttr,
     TensorType,
     i1,
@@ -196,7 +198,7 @@ def _read_reduce(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, operands, outputs, properties, attributes, [region])
 
 
-def _applied_region(reader: Reader, op_name: str, init_types: list, position: int) -> Region:
+def _applied_region(reader: Reader, op_name: str, init_types: Sequence[Attribute], position: int) -> Region:
     """The body that `applies op` stands for: the op on two scalars."""
     if len(init_types) != 1:
         reader.fail("`applies` reduces one value only; write a reducer region", position)
@@ -213,7 +215,8 @@ def _applied_region(reader: Reader, op_name: str, init_types: list, position: in
 def _reducer_region(reader: Reader, count: int) -> Region:
     """`reducer(%a: t, %b: t) (%c: u, %d: u) { ... }`: the pairs are (accumulator, value) of each operand."""
     reader.want_word("reducer")
-    first, second = [], []
+    first: list[_Argument] = []
+    second: list[_Argument] = []
     for _ in range(count):
         reader.want("(", " before the arguments of a reducer")
         first.append(_argument(reader))
@@ -223,12 +226,15 @@ def _reducer_region(reader: Reader, count: int) -> Region:
     return reader.read_region([*first, *second])
 
 
-def _argument(reader: Reader) -> tuple[str, Attribute, None, int]:
+_Argument = tuple[str, Attribute, LocationAttr | None, int]
+
+
+def _argument(reader: Reader) -> _Argument:
     position = reader.skip()
     name = reader.want_percent()
     reader.want(":", " and a type after an argument")
     type = reader.read_type()
-    return name, type, reader.read_optional_location(), position  # pyright: ignore[reportReturnType]
+    return name, type, reader.read_optional_location(), position
 
 
 def _read_while(reader: Reader, name: str, position: int) -> Operation:

@@ -7,9 +7,11 @@ numbered per function, as MLIR does: `%0`, `%0#1` for one of several results, `%
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from io import StringIO
 
 from xdsl.dialects.builtin import (
+    AnyFloat,
     ArrayAttr,
     DictionaryAttr,
     FloatAttr,
@@ -27,6 +29,7 @@ from xdsl.traits import IsolatedFromAbove
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.syntax.dense_text import dense_text
 from tiree.dialects.syntax.floats import float_bits, format_float, is_formatted
+from tiree.support.typed import operands_of
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][\w$.]*")
 _PLAIN_STRING = re.compile(r"[ !#-\[\]-~]*")
@@ -36,7 +39,7 @@ def string_literal(text: str) -> str:
     """`text` in quotes, with MLIR's escapes."""
     if _PLAIN_STRING.fullmatch(text):
         return f'"{text}"'
-    parts = []
+    parts: list[str] = []
     for byte in text.encode():
         if byte == 0x5C:
             parts.append("\\\\")
@@ -68,7 +71,7 @@ class ModulePrinter(Printer):
     elide_larger_than: int | None = None
     _argument_count = 0
 
-    def print_float(self, value: float, type) -> None:  # pyright: ignore[reportMissingParameterType, reportIncompatibleMethodOverride]
+    def print_float(self, value: float, type: AnyFloat) -> None:
         if is_formatted(type):
             self.print_string(format_float(float_bits(value, type.__class__), type.__class__, type.bitwidth))
         else:
@@ -149,20 +152,22 @@ class GenericWriter:
                 kind = attribute.type.__class__
                 bits = float_bits(attribute.value.data, kind)
                 return f"{format_float(bits, kind, attribute.type.bitwidth)} : {self.text(attribute.type)}"
+            case _:
+                pass
         stream = StringIO()
         printer = ModulePrinter(stream, print_generic_format=True)
         printer.elide_larger_than = self._elide
         printer.print_attribute(attribute)
         return stream.getvalue()
 
-    def _dictionary(self, entries) -> str:  # pyright: ignore[reportMissingParameterType]
-        texts = []
+    def _dictionary(self, entries: Mapping[str, Attribute]) -> str:
+        texts: list[str] = []
         for name, value in entries.items():
             key = name if _IDENTIFIER.fullmatch(name) else string_literal(name)
             texts.append(key if value.__class__ is UnitAttr else f"{key} = {self.text(value)}")
         return f"{{{', '.join(texts)}}}"
 
-    def _signature(self, inputs, outputs) -> str:  # pyright: ignore[reportMissingParameterType]
+    def _signature(self, inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> str:
         text = self.text
         results = [text(type) for type in outputs]
         if len(results) == 1 and not isinstance(outputs[0], FunctionType):
@@ -208,7 +213,7 @@ class GenericWriter:
                 parts.append(f"{self._name_results(op)} = ")
             else:
                 parts.append(f"{known.partition('#')[0]}{f':{len(results)}' if len(results) > 1 else ''} = ")
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        operands = operands_of(op)
         get = names.get
         shown = ", ".join([get(value) or self._name(value) for value in operands])
         attributes = op.attributes
@@ -225,7 +230,7 @@ class GenericWriter:
             self._write_regions(op, indent)
         if attributes:
             parts.append(f" {self._dictionary(attributes)}")
-        inputs = ", ".join([text(value._type) for value in operands])  # pyright: ignore[reportPrivateUsage]
+        inputs = ", ".join([text(value.type) for value in operands])
         if len(results) == 1 and not isinstance(results[0].type, FunctionType):
             parts.append(f" : ({inputs}) -> {text(results[0].type)}")
         else:
@@ -277,7 +282,7 @@ class GenericWriter:
     def _arguments_text(self, block: Block) -> str:
         if not block.args:
             return ""
-        texts = []
+        texts: list[str] = []
         for argument in block.args:
             name = self._names.get(argument) or self._name_argument(argument)
             place = f" {self.text(argument.location)}" if self._debuginfo else ""

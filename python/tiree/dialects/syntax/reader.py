@@ -253,7 +253,7 @@ class Reader(AttributeReader):
         if reader is not None:
             return reader(self, name, position)
         cls = self.op_class(name, position)
-        if cls.parse.__func__ is Operation.parse.__func__ or issubclass(cls, UnregisteredOp):  # pyright: ignore[reportFunctionMemberAccess]
+        if cls.parse.__func__ is Operation.parse.__func__ or issubclass(cls, UnregisteredOp):
             self.fail(f'{name} has no short form here; write "{name}"(...) in the generic form', position)
         self.to_tokens()
         self._parser_state.dialect_stack.append(cls.dialect_name())
@@ -295,7 +295,7 @@ class Reader(AttributeReader):
         """`{ ops and blocks }`. `arguments` (name, type, location, position) belong to an entry block without label."""
         self.want("{", " to open a region")
         outer = self.blocks, self.forward_block_references, self._scope
-        self.blocks, self.forward_block_references, self._scope = {}, {}, {}  # pyright: ignore[reportAttributeAccessIssue]
+        self.blocks, self.forward_block_references, self._scope = {}, {}, {}
         region = Region()
         if arguments or not (self.at("^") or self.at("}")):
             block = Block(arg_types=[type for _, type, _, _ in arguments])
@@ -411,7 +411,7 @@ class Reader(AttributeReader):
         self.to_tokens()
         return region
 
-    def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def resolve_operand(self, operand: UnresolvedOperand, type: Attribute) -> SSAValue:
         return self.resolve(f"{operand.span.text}#{operand.index}", type, operand.span.start)
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:

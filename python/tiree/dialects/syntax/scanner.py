@@ -47,21 +47,23 @@ class _TokenLexer(MLIRLexer):
 class LazyState(ParserState[MLIRTokenKind]):
     """xDSL's parser state whose current token is lexed on demand."""
 
-    def __init__(self, lexer: MLIRLexer) -> None:  # pyright: ignore[reportMissingSuperCall]
+    def __init__(self, lexer: MLIRLexer) -> None:
         self.lexer = lexer
         self.dialect_stack = ["builtin"]
         self._token: Token[MLIRTokenKind] | None = None
         self._position = 0
 
     @property
-    def current_token(self) -> Token[MLIRTokenKind]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def current_token(self) -> Token[MLIRTokenKind]:
         if self._token is None:
             self.lexer.pos = self._position
             self._token = self.lexer.lex()
         return self._token
 
     @current_token.setter
-    def current_token(self, token: Token[MLIRTokenKind]) -> None:
+    def current_token(  # pyright: ignore[reportIncompatibleVariableOverride]: a plain attribute in xDSL's class
+        self, token: Token[MLIRTokenKind]
+    ) -> None:
         self._token = token
 
     def seek(self, position: int) -> None:
@@ -77,7 +79,7 @@ class LazyState(ParserState[MLIRTokenKind]):
 class Scanner(Parser):
     """A place in the text, and the small steps from it."""
 
-    def __init__(self, ctx: Context, text: str, filename: str) -> None:  # pyright: ignore[reportMissingSuperCall]
+    def __init__(self, ctx: Context, text: str, filename: str) -> None:
         self.ctx = ctx
         self.text = text
         self.filename = filename
@@ -87,17 +89,21 @@ class Scanner(Parser):
         self.dialect_resources = set()
         self.ssa_values = {}
         self.blocks = {}
-        self.forward_block_references = {}  # pyright: ignore[reportAttributeAccessIssue]
+        self.forward_block_references = {}
         self.forward_ssa_references = {}
         self._filename_attr = StringAttr(filename)
         self._numbers: dict[int, IntAttr] = {}
         self._line_starts: list[int] | None = None
 
     def to_tokens(self) -> None:
-        self._parser_state.seek(self.p)  # pyright: ignore[reportAttributeAccessIssue]
+        state = self._parser_state
+        assert isinstance(state, LazyState)
+        state.seek(self.p)
 
     def to_chars(self) -> None:
-        self.p = self._parser_state.tell()  # pyright: ignore[reportAttributeAccessIssue]
+        state = self._parser_state
+        assert isinstance(state, LazyState)
+        self.p = state.tell()
 
     # Errors and locations.
 
