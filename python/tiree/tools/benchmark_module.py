@@ -65,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(explain(error), file=sys.stderr)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        return 130
     return 1
 
 

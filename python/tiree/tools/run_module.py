@@ -1,6 +1,7 @@
 """`tiree-run-module`: calls a function of a module, prints its results or compares them.
 
-Starts without numpy: values are parsed and printed by the native module. Exit code 0, or 1 on any error or mismatch.
+Starts without numpy: values are parsed and printed by the native module. Exit code 0, 1 on any error or mismatch, 130
+when interrupted.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(explain(error), file=sys.stderr)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
+        return 130
     return 1
 
 

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use pyo3::exceptions::{PyIndexError, PyKeyError, PyNotImplementedError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyException, PyIndexError, PyKeyError, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_vm::{Status, StatusCode};
@@ -22,14 +22,20 @@ fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 }
 
 /// The exception for `status`. `context` says what was being done.
+///
+/// KeyboardInterrupt and what else is no `Exception` passes through calls as it was raised.
 pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
+    // Another status may have come in between; then the exception has nothing to do with this one.
+    let cause = CAUSE.with_borrow_mut(Option::take).filter(|(message, _)| message == status.message());
+    let cause = match cause {
+        Some((_, error)) if !error.is_instance_of::<PyException>(py) => return error,
+        cause => cause.map(|(_, error)| error),
+    };
     let text = if context.is_empty() { status.to_string() } else { format!("{context}: {status}") };
     match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message()))) {
         Ok(exception) => {
             let error = PyErr::from_value(exception);
-            let cause = CAUSE.with_borrow_mut(Option::take);
-            // Another status may have come in between; then the exception has nothing to do with this one.
-            error.set_cause(py, cause.filter(|(message, _)| message == status.message()).map(|(_, error)| error));
+            error.set_cause(py, cause);
             error
         }
         Err(error) => error,
@@ -47,12 +53,20 @@ pub fn from_python(py: Python<'_>, error: PyErr) -> Status {
         StatusCode::OutOfRange
     } else if error.is_instance_of::<PyNotImplementedError>(py) {
         StatusCode::Unimplemented
+    } else if !error.is_instance_of::<PyException>(py) {
+        StatusCode::Cancelled
     } else {
         StatusCode::Unknown
     };
     let status = Status::new(code, error.to_string());
     CAUSE.with_borrow_mut(|cause| *cause = Some((status.message().to_owned(), error)));
     status
+}
+
+/// Lets Python handle signals on this thread, with or without the GIL held: the hook of the VM for calls that go on.
+pub fn handle_signals() -> tiree_vm::Result<()> {
+    // No interpreter, no signal handlers.
+    Python::try_attach(|py| py.check_signals().map_err(|error| from_python(py, error))).unwrap_or(Ok(()))
 }
 
 /// Results of the runtime crates as results of Python.

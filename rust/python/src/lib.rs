@@ -15,6 +15,8 @@ use pyo3::prelude::*;
 /// The native half of Tiree.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    // A second import finds the hook in place.
+    tiree_vm::interrupt::set_hook(errors::handle_signals);
     module.add_class::<vm::module::VmInstance>()?;
     module.add_class::<vm::module::VmModule>()?;
     module.add_class::<vm::function::VmFunction>()?;

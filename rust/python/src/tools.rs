@@ -180,8 +180,12 @@ pub fn time_invocations(
     let args = crate::invoker::fit_numbers(&bound, values_of(py, inputs)?);
     py.detach(|| {
         let start = std::time::Instant::now();
-        for _ in 0..iterations {
+        let mut watch = tiree_vm::interrupt::Watch::default();
+        for i in 0..iterations {
             bound.invoke(args.clone())?;
+            if i % 16 == 15 {
+                watch.look()?;
+            }
         }
         Ok(start.elapsed().as_secs_f64())
     })

@@ -9,6 +9,7 @@ use std::time::Instant;
 use crate::cconv::{Item, Kind};
 use crate::context::{Context, Instance, NativeInstance};
 use crate::interp::{Exit, Machine, Pooled};
+use crate::interrupt;
 use crate::module::{Arguments, CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::value::Value;
@@ -79,10 +80,8 @@ impl Invocation {
         loop {
             match self.step()? {
                 Step::Done(results) => return Ok(results),
-                Step::Pending(Some(wait)) => {
-                    wait.wait(None);
-                }
-                Step::Pending(None) => std::thread::yield_now(),
+                Step::Pending(Some(wait)) => interrupt::wait(&*wait)?,
+                Step::Pending(None) => give_way()?,
             }
         }
     }
@@ -115,10 +114,16 @@ pub(crate) fn invoke(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>)
     loop {
         match machine.run()? {
             Exit::Done(results) => return Ok(results),
-            Exit::Suspended(wait) => _ = wait.wait(None),
-            Exit::Yielded => std::thread::yield_now(),
+            Exit::Suspended(wait) => interrupt::wait(&*wait)?,
+            Exit::Yielded => give_way()?,
         }
     }
+}
+
+/// Lets others run after a bare `vm.yield`.
+fn give_way() -> Result<()> {
+    std::thread::yield_now();
+    interrupt::poll()
 }
 
 enum NativeOutcome {

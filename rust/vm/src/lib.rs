@@ -25,6 +25,7 @@ pub mod cconv;
 pub mod context;
 pub mod disasm;
 mod interp;
+pub mod interrupt;
 pub mod invocation;
 pub mod isa;
 pub mod list;

@@ -16,6 +16,7 @@ use std::sync::Arc;
 
 use crate::bytecode::{Code, kind};
 use crate::context::{BytecodeInstance, Instance};
+use crate::interrupt::Watch;
 use crate::isa::reg;
 use crate::module::{Module, Wait};
 use crate::refs::Ref;
@@ -27,6 +28,8 @@ compile_error!("64-bit registers are pairs of cells, low half first; big-endian 
 
 /// Most bytes that the frames of one invocation may take.
 const MAX_STACK: usize = 1 << 20;
+/// Backward branches and calls between two looks at the clock.
+const SLICE: u32 = 1 << 14;
 /// What a frame counts beside its registers.
 const FRAME_OVERHEAD: usize = 64;
 
@@ -77,6 +80,8 @@ pub(crate) struct Machine {
     results: Vec<Value>,
     /// What a suspended native call keeps until it is made again.
     resume: Option<Box<dyn Any + Send>>,
+    /// When the embedding process was asked last whether to go on.
+    watch: Watch,
     /// Why an import call ended the loop.
     stopped: Option<Result<Exit>>,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
@@ -145,6 +150,7 @@ impl Machine {
         let pooled = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop()).ok().flatten();
         let mut machine = Pooled(Some(pooled.unwrap_or_default()));
         machine.root = Some(root);
+        machine.watch = Watch::default();
         machine.push(instance, ordinal)?;
         machine.write_args(args);
         Ok(machine)

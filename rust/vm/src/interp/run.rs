@@ -8,7 +8,7 @@
 use std::ptr::NonNull;
 
 use super::calls::{Called, ImportCall};
-use super::{Exit, Machine, math, ops};
+use super::{Exit, Machine, SLICE, math, ops};
 use crate::bytecode::{Inst, X, kind};
 use crate::context::BytecodeInstance;
 use crate::isa::reg;
@@ -54,6 +54,8 @@ impl Machine {
         let mut cells: *mut u32;
         let mut slots: *mut Ref;
         let mut instance: NonNull<BytecodeInstance>;
+        // Backward branches and calls until the next look at the clock.
+        let mut slice = SLICE;
 
         // Renews the pointers from the innermost frame.
         macro_rules! load {
@@ -140,9 +142,23 @@ impl Machine {
                 continue;
             }};
         }
+        // Whatever runs for long passes here again and again.
+        macro_rules! charge {
+            () => {{
+                slice -= 1;
+                if slice == 0 {
+                    ok!(self.watch.look());
+                    slice = SLICE;
+                }
+            }};
+        }
         macro_rules! jump {
             ($target:expr) => {{
-                ip = code.add($target as usize);
+                let target = code.add($target as usize);
+                if target <= ip {
+                    charge!();
+                }
+                ip = target;
                 continue;
             }};
         }
@@ -676,6 +692,7 @@ impl Machine {
                         })
                     }
                     X::Call => {
+                        charge!();
                         save!(0);
                         ok!(self.push(instance, (*ip.add(1)).low() as usize));
                         let caller = &self.frames[self.frames.len() - 2];
