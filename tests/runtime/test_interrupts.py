@@ -135,9 +135,8 @@ class TestPython:
 
     def test_on_another_thread_too(self, host_loop: Path):
         """Handlers run on the main thread only: it is the one that waits for the other that sees the signal."""
-        code = CALLER.format(
-            call="from threading import Thread; t = Thread(target=module.spin, args=(1,), daemon=True); t.start(); t.join()"
-        )
+        start = "t = threading.Thread(target=module.spin, args=(1,), daemon=True)"
+        code = CALLER.format(call=f"import threading; {start}; t.start(); t.join()")
         code = code.replace("print(module.twice", "import os; os._exit(3)\nprint(module.twice")
         code = code.replace("error.__cause__)", "error.__cause__, flush=True)")
         returncode, rest, _ = interrupt([sys.executable, "-c", code, str(host_loop), "local-sync", "spin"], "running\n")
@@ -170,6 +169,8 @@ def test_raised_by_python_module():
     interface = rt.PyModuleInterface("host", Host)
     interface.export("stop", "0v_v", Host.stop)
     module = interface.create()
+    function = module.lookup_function("stop")
+    assert function is not None
     context = rt.VmContext(rt.VmInstance(), modules=[module])
     with pytest.raises(KeyboardInterrupt, match="asked for"):
-        context.invoke(module.lookup_function("stop"), rt.VmVariantList(0), rt.VmVariantList(0))
+        context.invoke(function, rt.VmVariantList(0), rt.VmVariantList(0))
