@@ -191,7 +191,7 @@ class Instruction:
 
 
 # mnemonic, opcode with prefix, operands in encoding order (> marks results), ends a block
-_ROWS = (
+_ROWS: tuple[tuple[str, str, str, bool], ...] = (
 '''
 
 PYTHON_TAIL = ''')

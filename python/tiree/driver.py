@@ -25,7 +25,7 @@ class Job:
     options: CompileOptions
     compile_from: str = "start"
     compile_to: str = "end"
-    print_settings: dict[str, Any] = field(default_factory=dict)
+    print_settings: dict[str, Any] = field(default_factory=dict[str, Any])
     """For the text of a phase: `generic`, `debuginfo`, `elide_larger_than`."""
     vm_listing: str = ""
     """File for the text of the `vm` phase; empty: none."""

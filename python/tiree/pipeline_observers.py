@@ -15,6 +15,7 @@ from tiree.pipeline import PHASE_NAMES, Phase, PipelineObserver, verify_module
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import Operation
     from xdsl.passes import ModulePass
 
 
@@ -34,7 +35,7 @@ class PrintIR(PipelineObserver):
     ) -> None:
         """`before` and `after` are pass names; None means every pass."""
         self._before, self._after = before, after
-        self._settings = {"generic": generic, "debuginfo": debuginfo, "elide_larger_than": elide_larger_than}
+        self._generic, self._debuginfo, self._elide = generic, debuginfo, elide_larger_than
         self._only_changes = only_changes
         self._previous = ""
         self._stream = stream or sys.stderr
@@ -42,7 +43,7 @@ class PrintIR(PipelineObserver):
     def _text(self, module: ModuleOp) -> str:
         from tiree.dialects import print_module
 
-        return print_module(module, **self._settings)  # pyright: ignore[reportArgumentType]
+        return print_module(module, self._generic, debuginfo=self._debuginfo, elide_larger_than=self._elide)
 
     def _print(self, when: str, one: ModulePass, text: str) -> None:
         self._stream.write(f"// -----// IR Dump {when} {type(one).__name__} ({one.name}) //----- //\n{text}\n\n")
@@ -199,5 +200,5 @@ class DumpExecutables(PipelineObserver):
                     stream.write(data.buffer)
 
 
-def _symbol(op: object) -> str:
-    return getattr(op.properties["sym_name"], "data", "unnamed")  # pyright: ignore[reportAttributeAccessIssue]
+def _symbol(op: Operation) -> str:
+    return getattr(op.properties["sym_name"], "data", "unnamed")

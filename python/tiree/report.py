@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tiree.pipeline import Phase, PipelineObserver
+from tiree.support.typed import array_of, int_of, string_of, symbol_name, symbol_of
 from tiree.version import VERSION
 
 if TYPE_CHECKING:
@@ -32,18 +33,20 @@ class Report(PipelineObserver):
                 self._count_calls(module)
             case "executable-configurations" | "executable-targets":
                 self._collect(module)
+            case _:
+                pass
 
     def _count_calls(self, module: ModuleOp) -> None:
         for op in module.walk():
             if op.name == "stream.cmd.dispatch":
-                for entry in op.properties["entry_points"]:  # pyright: ignore[reportGeneralTypeIssues]
-                    self._calls[entry.nested_references.data[-1].data] += 1
+                for entry in array_of(op.properties["entry_points"]):
+                    self._calls[symbol_of(entry).rpartition(".")[2]] += 1
 
     def _collect(self, module: ModuleOp) -> None:
         for executable in module.body.block.ops:
             if executable.name != "hal.executable":
                 continue
-            name = _string(executable, "sym_name")
+            name = symbol_name(executable)
             for op in executable.walk():
                 if op.name == "hal.executable.export":
                     self._collect_export(name, op)
@@ -52,21 +55,21 @@ class Report(PipelineObserver):
                     self._binaries[name] = len(getattr(data, "buffer", b""))
 
     def _collect_export(self, executable: str, op: Operation) -> None:
-        export = _string(op, "sym_name")
+        export = symbol_name(op)
         row = self._dispatches.setdefault((executable, export), {"executable": executable, "export": export})
         attributes = {**op.properties, **op.attributes}
         if "tiree.strategy" in attributes:
-            row["strategy"] = attributes["tiree.strategy"].data  # pyright: ignore[reportAttributeAccessIssue]
+            row["strategy"] = string_of(attributes["tiree.strategy"])
         for key in ("flops", "bytes"):
             if f"tiree.{key}" in attributes:
-                row[key] = attributes[f"tiree.{key}"].value.data  # pyright: ignore[reportAttributeAccessIssue]
+                row[key] = int_of(attributes[f"tiree.{key}"])
         workgroups = _workgroups(op)
         if workgroups is not None:
             row["workgroups"] = workgroups
 
     def data(self) -> dict[str, Any]:
         """The report as plain Python values, in a fixed order."""
-        rows = []
+        rows: list[dict[str, Any]] = []
         for (_, export), row in sorted(self._dispatches.items()):
             # A linked executable renames exports to `<dispatch>_<n>`; calls were counted by the name in `stream`.
             rows.append({**row, "call_sites": self._calls.get(export, 0)})
@@ -75,10 +78,6 @@ class Report(PipelineObserver):
     def text(self) -> str:
         """The report as JSON."""
         return json.dumps(self.data(), indent=2) + "\n"
-
-
-def _string(op: Operation, name: str) -> str:
-    return op.properties[name].data  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _workgroups(op: Operation) -> list[int] | None:

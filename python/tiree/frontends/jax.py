@@ -34,5 +34,6 @@ def _lower(function: Any, example_arguments: Sequence[Any]) -> Any:
     except ImportError:
         hint = "pip install jax, or give MLIR text"
         raise CompileError(Diagnostic("compiling a function needs JAX, which is not installed", hint=hint)) from None
-    jitted = function if hasattr(function, "lower") else jax.jit(function)
-    return jitted.lower(*example_arguments)
+    if not hasattr(function, "lower"):
+        function = jax.jit(function)  # pyright: ignore[reportUnknownMemberType]: JAX leaves the function's type open
+    return function.lower(*example_arguments)

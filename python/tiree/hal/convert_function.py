@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, SymbolRefAttr, TensorType, i1, i32
+from xdsl.dialects.builtin import FunctionType, IndexType, IntegerAttr, SymbolRefAttr, i1, i32
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
 from tiree.dialects import hal, stream, util
@@ -20,6 +20,7 @@ from tiree.hal.recording import Recorder, commands_of, fill_pattern
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.typed import is_tensor_type
 
 _STAGING_MEMORY = MemoryType.HOST_LOCAL | MemoryType.DEVICE_VISIBLE
 _STAGING_USAGE = BufferUsage.DEFAULT | BufferUsage.MAPPING
@@ -151,7 +152,7 @@ class FunctionConverter:
             self._replace(op, op.source)
             return
         encoding = op.source_encoding
-        assert isinstance(encoding, TensorType)
+        assert is_tensor_type(encoding)
         dims = iter(op.source_encoding_dims)
         shape = [self.emitter.index(size) if size >= 0 else next(dims) for size in encoding.get_shape()]
         view = hal.BufferViewCreateOp(

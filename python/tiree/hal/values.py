@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects.builtin import IntegerAttr, i32, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import hal, util
 from tiree.dialects.arith import ConstantOp, constant_of
@@ -68,8 +68,8 @@ class Emitter:
         """Says that `value`, defined at the top, is that of `key`."""
         self._cache[key] = value
 
-    def constant(self, attr: Attribute) -> SSAValue:
-        return self.cached(attr, lambda: ConstantOp(attr))  # pyright: ignore[reportArgumentType]
+    def constant(self, attr: TypedAttribute) -> SSAValue:
+        return self.cached(attr, lambda: ConstantOp(attr))
 
     def index(self, value: int) -> SSAValue:
         found = self._indices.get(value)

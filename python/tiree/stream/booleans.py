@@ -16,21 +16,22 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tiree.dialects.iree_tensor_ext import DispatchTensorLoadOp, DispatchTensorStoreOp, DispatchTensorType
+from tiree.support.typed import is_tensor_type
 
 
 def _is_boolean(type: Attribute) -> bool:
-    return isinstance(type, TensorType) and type.element_type == i1
+    return is_tensor_type(type) and type.element_type == i1
 
 
 def _with_element(type: Attribute, element: Attribute) -> TensorType:
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     return TensorType(element, type.get_shape(), type.encoding)
 
 
 def _elementwise(source: SSAValue, element: Attribute) -> tuple[list[Operation], SSAValue]:
     """A generic that converts every element of `source` to `element` (i1 or i8)."""
     type = _with_element(source.type, element)
-    assert isinstance(source.type, TensorType)
+    assert is_tensor_type(source.type)
     block = Block(arg_types=[source.type.element_type, element])
     convert = arith.TruncIOp(block.args[0], i1) if element == i1 else arith.ExtUIOp(block.args[0], i8)
     block.add_ops([convert, YieldOp(convert.result)])

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+
+from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type
 
 VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast"})
 
 
 def is_tensor(value: SSAValue) -> bool:
-    return isinstance(value.type, TensorType)
+    return is_tensor_type(value.type)
 
 
 def tied_operand(result: OpResult) -> int | None:
@@ -34,11 +35,11 @@ def tied_operand(result: OpResult) -> int | None:
         tied = op.properties.get("tied_operands")
         if tied is None:
             return None
-        index = tied.data[result.index].value.data  # pyright: ignore[reportAttributeAccessIssue]
+        index = int_of(array_of(tied)[result.index])
         if index < 0:
             return None
-        segments = op.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
-        return int(segments[0]) + index
+        segments = ints_of(op.properties["operandSegmentSizes"])
+        return segments[0] + index
     return None
 
 
@@ -63,17 +64,17 @@ def branch_arguments(terminator: Operation, successor: int) -> list[SSAValue]:
     """What a `cf.br` or `cf.cond_br` passes to its successor number `successor`."""
     if terminator.name == "cf.br":
         return list(terminator.operands)
-    segments = terminator.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
-    start = 1 + (int(segments[1]) if successor else 0)
-    return list(terminator.operands[start : start + int(segments[1 + successor])])
+    segments = ints_of(terminator.properties["operandSegmentSizes"])
+    start = 1 + (segments[1] if successor else 0)
+    return list(terminator.operands[start : start + segments[1 + successor]])
 
 
 def branch_operand_index(terminator: Operation, successor: int, argument: int) -> int:
     """Position, among the terminator's operands, of argument number `argument` of a successor."""
     if terminator.name == "cf.br":
         return argument
-    segments = terminator.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
-    return 1 + (int(segments[1]) if successor else 0) + argument
+    segments = ints_of(terminator.properties["operandSegmentSizes"])
+    return 1 + (segments[1] if successor else 0) + argument
 
 
 def predecessors(region: Region) -> dict[Block, list[tuple[Operation, int]]]:

@@ -18,6 +18,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp
 from tiree.stream.block_arguments import remove_constant_arguments
+from tiree.support.typed import ints_of
 
 
 def _absorb(region: Region, source: Region, before: Block) -> Block:
@@ -80,8 +81,8 @@ def _lower_while(op: Operation) -> list[Block]:
     body = op.regions[1].block
     if body.first_op is body.last_op and body.last_op is not None:
         # Nothing happens in the body: the condition jumps back by itself.
-        order = dict(zip(body.args, values, strict=True))
-        back = [order.get(value, value) for value in body.last_op.operands]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        order: dict[SSAValue, SSAValue] = dict(zip(body.args, values, strict=True))
+        back = [order.get(value, value) for value in body.last_op.operands]
         header.add_op(cf.ConditionalBranchOp(decided, header, back, rest, values))
         op.erase()
         return [header, rest]
@@ -123,7 +124,7 @@ def _lower_index_switch(op: Operation) -> list[Block]:
     default, *cases = [_absorb(region, nested, rest) for nested in op.regions]
     for nested in (default, *cases):
         _end_with_branch(nested, rest)
-    keys = list(op.properties["cases"].get_values())  # pyright: ignore[reportAttributeAccessIssue]
+    keys = ints_of(op.properties["cases"])
     for number, (key, case) in enumerate(zip(keys, cases, strict=True)):
         constant = ConstantOp(IntegerAttr(key, IndexType()))
         equal = arith.CmpiOp(op.operands[0], constant.result, "eq")

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr, element_count
 from tiree.stream.words import pack_words
+from tiree.support.typed import is_integer_type
 
 
 def is_splat(constant: DenseAttr) -> bool:
@@ -39,10 +40,10 @@ def pattern_constant(pattern: bytes) -> ConstantOp:
 def scalar_patterns(value: SSAValue) -> tuple[list[Operation], list[SSAValue]]:
     """Operations that make a host scalar an integer pattern, in one part up to 32 bits, else in two of 32."""
     type = value.type
-    if isinstance(type, IntegerType) and type.width.data == 1:
+    if is_integer_type(type) and type.width.data == 1:
         extend = arith.ExtUIOp(value, i8)
         return [extend], [extend.result]
-    if isinstance(type, IntegerType) and type.width.data in (8, 16, 32):
+    if is_integer_type(type) and type.width.data in (8, 16, 32):
         return [], [value]
     if isinstance(type, AnyFloat) and type.bitwidth in (16, 32):
         cast = arith.BitcastOp(value, IntegerType(type.bitwidth))

@@ -10,12 +10,14 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from xdsl.dialects import arith
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects import stream
 from tiree.dialects.stream import ResourceAccess
 from tiree.stream.packing import Interval, aligned, pack
 from tiree.stream.storage import Command, HostBuilder, Range, Storage
+from tiree.support.typed import array_of, ints_of
 
 
 class Run:
@@ -167,9 +169,10 @@ class RunEmitter:
         if command.kind == "copy":
             return stream.CmdCopyOp(resources[0], sizes[0], offsets[0], resources[1], sizes[1], offsets[1], lengths[0])
         assert command.op is not None
-        entry_point = command.op.properties["entry_points"].data[0]  # pyright: ignore[reportAttributeAccessIssue]
-        segments = command.op.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
-        workload = list(command.op.operands[: int(segments[0])])
+        entry_point = array_of(command.op.properties["entry_points"])[0]
+        assert isinstance(entry_point, SymbolRefAttr)
+        segments = ints_of(command.op.properties["operandSegmentSizes"])
+        workload = list(command.op.operands[: segments[0]])
         return stream.CmdDispatchOp(
             entry_point, workload, command.words, resources, sizes, offsets, lengths, command.access
         )

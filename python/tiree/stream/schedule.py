@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -27,6 +27,7 @@ from tiree.stream.patterns import is_splat
 from tiree.stream.run import Run, RunEmitter
 from tiree.stream.storage import HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.tensor_ops import TensorOps, scalar_of
+from tiree.support.typed import is_tensor_type, symbol_of, tensor_type
 
 
 class Scheduler(TensorOps):
@@ -161,7 +162,7 @@ class Scheduler(TensorOps):
         encoding = op.target_encoding
         length = byte_length(encoding, op)
         if not self.strip_assertions and isinstance(op.source.type, hal.BufferViewType):
-            assert isinstance(encoding, TensorType)
+            assert is_tensor_type(encoding)
             shape = [self.builder.index(size) for size in encoding.get_shape()]
             label = op.import_name.data if op.import_name is not None else "tensor"
             element, layout = self.builder.element_type(encoding.element_type), self.builder.encoding_type()
@@ -238,8 +239,7 @@ class Scheduler(TensorOps):
 
     def _stage(self, load: Operation) -> None:
         """Copies the element that `load` reads to a staging resource."""
-        type = load.operands[0].type
-        assert isinstance(type, TensorType)
+        type = tensor_type(load.operands[0])
         static, dynamic = self._byte_offset(self._box_starts(load, 2), type)
         size = element_byte_size(type.element_type)
         staging = Storage(size, lifetime="staging")
@@ -262,7 +262,7 @@ class Scheduler(TensorOps):
 
     def _global_load(self, op: Operation) -> None:
         """Immutable tensor globals with a value are constants."""
-        name = op.properties["global"].string_value()  # pyright: ignore[reportAttributeAccessIssue]
+        name = symbol_of(op.properties["global"])
         value = self.globals.get(name)
         if value is None:
             raise unsupported(op, f"mutable global @{name} has no schedule", "pass it as an argument and a result")
@@ -337,7 +337,7 @@ class Scheduler(TensorOps):
 
 def _signature(function: util.FuncOp) -> FunctionType:
     def convert(type: Attribute) -> Attribute:
-        return stream.ResourceType("external") if isinstance(type, TensorType) else type
+        return stream.ResourceType("external") if is_tensor_type(type) else type
 
     return FunctionType.from_lists(
         [convert(type) for type in function.function_type.inputs.data],
@@ -351,7 +351,7 @@ def tensor_globals(module: ModuleOp) -> dict[str, DenseAttr]:
     for op in list(module.ops):
         if (
             isinstance(op, util.GlobalOp)
-            and isinstance(op.type, TensorType)
+            and is_tensor_type(op.type)
             and op.is_mutable is None
             and isinstance(op.initial_value, DenseAttr)
         ):

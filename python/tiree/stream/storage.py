@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
@@ -18,6 +17,7 @@ from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import element_byte_size, element_count
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.typed import is_tensor_type
 
 
 def unsupported(op: Operation, message: str, hint: str = "") -> CompileError:
@@ -27,7 +27,7 @@ def unsupported(op: Operation, message: str, hint: str = "") -> CompileError:
 
 def byte_length(type: Attribute, op: Operation) -> int:
     """Bytes of a static tensor. Raises `CompileError` for dynamic shapes and types without a memory layout."""
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     if any(size < 0 for size in type.get_shape()):
         raise unsupported(op, f"{op.name} has a tensor of dynamic shape {type}", "give the entry point static shapes")
     try:
@@ -45,7 +45,7 @@ class Storage:
     resource_size: SSAValue | None = None
     offset: int = 0
     lifetime: str = "external"
-    values: list[SSAValue] = field(default_factory=list)
+    values: list[SSAValue] = field(default_factory=list[SSAValue])
     escapes: bool = False
     """Needed after the run even if no use says so (an operand of a branch that is being rewritten)."""
     inside: tuple[Storage, int] | None = None

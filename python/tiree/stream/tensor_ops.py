@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
@@ -21,6 +21,7 @@ from tiree.stream.patterns import doubling_steps, is_splat, pattern_constant, sc
 from tiree.stream.run import Run
 from tiree.stream.storage import Command, HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.words import pack_words, word_types
+from tiree.support.typed import ints_of, is_integer_type, is_tensor_type, tensor_type
 
 _READ, _WRITE = int(ResourceAccess.READ), int(ResourceAccess.WRITE)
 _MAX_ROWS = 4096
@@ -140,7 +141,7 @@ class TensorOps:
     # Operations.
 
     def _dispatch(self, op: Operation) -> None:
-        segments = op.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+        segments = ints_of(op.properties["operandSegmentSizes"])
         first = int(segments[0])
         arguments = op.operands[first : first + int(segments[1])]
         tied = {tied_operand(result): result for result in op.results if tied_operand(result) is not None}
@@ -148,7 +149,7 @@ class TensorOps:
         access: list[int] = []
         words: list[SSAValue] = []
         for number, argument in enumerate(arguments):
-            if not isinstance(argument.type, TensorType):
+            if not is_tensor_type(argument.type):
                 word_types(argument.type, f"operand {number} of {op.name}")
                 ops, packed = pack_words(argument)
                 for packing in ops:
@@ -200,7 +201,7 @@ class TensorOps:
 
     def _barrier_views(self, op: Operation) -> None:
         for operand, result in zip(op.operands, op.results, strict=True):
-            if isinstance(result.type, TensorType):
+            if is_tensor_type(result.type):
                 constant = constant_of(operand)
                 known = isinstance(constant, DenseAttr)
                 self.name(result, self.fill_or_constant(constant, op) if known else self.storage_of(operand, op))
@@ -213,7 +214,8 @@ class TensorOps:
         return self.constant_storage(constant)
 
     def _strides(self, type: TensorType) -> list[int]:
-        strides, step = [], element_byte_size(type.element_type)
+        strides: list[int] = []
+        step = element_byte_size(type.element_type)
         for size in reversed(type.get_shape()):
             strides.append(step)
             step *= size
@@ -251,14 +253,14 @@ class TensorOps:
         return offsets, length
 
     def _box_starts(self, op: Operation, segment: int) -> list[SSAValue]:
-        segments = [int(size) for size in op.properties["operandSegmentSizes"].get_values()]  # pyright: ignore[reportAttributeAccessIssue]
+        segments = ints_of(op.properties["operandSegmentSizes"])
         start = sum(segments[:segment])
         return list(op.operands[start : start + segments[segment]])
 
     def _slice(self, op: Operation) -> None:
         source_type, type = op.operands[0].type, op.results[0].type
-        assert isinstance(source_type, TensorType)
-        assert isinstance(type, TensorType)
+        assert is_tensor_type(source_type)
+        assert is_tensor_type(type)
         source = self.storage_of(op.operands[0], op)
         static, dynamic = self._byte_offset(self._box_starts(op, 2), source_type)
         offsets, piece = self._rows(type.get_shape(), source_type, op)
@@ -267,11 +269,11 @@ class TensorOps:
             self.copy(Range(source, piece, static + offset, dynamic), Range(result, piece, number * piece))
 
     def _update(self, op: Operation) -> None:
-        segments = [int(size) for size in op.properties["operandSegmentSizes"].get_values()]  # pyright: ignore[reportAttributeAccessIssue]
+        segments = ints_of(op.properties["operandSegmentSizes"])
         update_value = op.operands[sum(segments[:3])]
         target_type, update_type = op.operands[0].type, update_value.type
-        assert isinstance(target_type, TensorType)
-        assert isinstance(update_type, TensorType)
+        assert is_tensor_type(target_type)
+        assert is_tensor_type(update_type)
         target = self.storage_of(op.operands[0], op)
         static, dynamic = self._byte_offset(self._box_starts(op, 2), target_type)
         offsets, piece = self._rows(update_type.get_shape(), target_type, op)
@@ -309,9 +311,8 @@ class TensorOps:
         return True
 
     def _store(self, op: Operation) -> None:
-        segments = [int(size) for size in op.properties["operandSegmentSizes"].get_values()]  # pyright: ignore[reportAttributeAccessIssue]
-        type = op.operands[1].type
-        assert isinstance(type, TensorType)
+        segments = ints_of(op.properties["operandSegmentSizes"])
+        type = tensor_type(op.operands[1])
         indices = list(op.operands[sum(segments[:3]) :])
         static, dynamic = self._byte_offset(indices, type)
         target = self.storage_of(op.operands[1], op)
@@ -325,13 +326,14 @@ class TensorOps:
 
 def scalar_of(constant: DenseAttr, index: int) -> ConstantOp | None:
     """Element number `index` of an integer or float constant as a scalar constant."""
-    size = element_byte_size(constant.element_type)
+    element = constant.element_type
+    size = element_byte_size(element)
     start = 0 if is_splat(constant) else index * size
     raw = bytes(constant.buffer[start : start + size])
     try:
-        number = decode_scalar(constant.element_type, raw)
+        number = decode_scalar(element, raw)
     except (TypeError, ValueError):
         return None
-    if isinstance(number, int):
-        return ConstantOp(IntegerAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType, reportCallIssue]
-    return ConstantOp(FloatAttr(number, constant.element_type))  # pyright: ignore[reportArgumentType, reportCallIssue]
+    if isinstance(number, int) and (is_integer_type(element) or isinstance(element, IndexType)):
+        return ConstantOp(IntegerAttr(number, element))
+    return ConstantOp(FloatAttr(number, element)) if isinstance(element, AnyFloat) else None

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, i32, i64
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import is_integer_attr, is_integer_type
 
 
 def _width(type: Attribute) -> int:
     if isinstance(type, IndexType):
         return 64
-    if isinstance(type, IntegerType):
+    if is_integer_type(type):
         return type.width.data
     if isinstance(type, AnyFloat):
         return type.bitwidth
@@ -55,7 +56,7 @@ def _signed_word(value: int) -> int:
 def pack_words(value: SSAValue) -> tuple[list[Operation], list[SSAValue]]:
     """Operations that split `value` into words, and the words."""
     known = constant_of(value)
-    if isinstance(known, IntegerAttr):
+    if is_integer_attr(known):
         number, count = known.value.data, len(word_types(value.type, "operand"))
         constants = [ConstantOp.integer(_signed_word(number >> 32 * i), 32) for i in range(count)]
         return list(constants), [constant.result for constant in constants]

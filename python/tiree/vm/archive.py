@@ -124,7 +124,7 @@ def write_archive(flatbuffer: bytes, segments: list[Segment], polyglot: bool) ->
 
 
 def _central_directory(entries: list[ZipEntry], position: int) -> Iterator[bytes]:
-    records = []
+    records: list[bytes] = []
     for entry in entries:
         name = entry.name.encode()
         extra = struct.pack("<HHQQQ", 1, 24, entry.size, entry.size, entry.header_offset)

@@ -26,11 +26,12 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue
 
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import is_integer_attr, is_integer_type
 from tiree.vm.imports import ImportDecl, argument_type, import_decl, vm_type
 
 Span = list[tuple[SSAValue, ...]]
@@ -58,8 +59,8 @@ def convert_type(type: Attribute, op: Operation) -> Attribute:
             return type
         case _ if type.name == "util.buffer":
             return vm.BufferType()
-        case _ if type.name == "util.list":
-            return vm.ListType(convert_type(type.parameters[0], op))  # pyright: ignore[reportAttributeAccessIssue]
+        case ParametrizedAttribute() if type.name == "util.list":
+            return vm.ListType(convert_type(type.parameters[0], op))
         case _ if type.name.startswith("hal."):
             return vm.RefType(type)
         case _:
@@ -69,8 +70,10 @@ def convert_type(type: Attribute, op: Operation) -> Attribute:
 
 def scalar_suffix(type: Attribute) -> str:
     """`i32`, `i64`, `f32`, `f64` or `ref`: the suffix of instructions that work on a register of `type`."""
-    if type in (i32, i64):
-        return f"i{type.width.data}"  # pyright: ignore[reportAttributeAccessIssue]
+    if type == i32:
+        return "i32"
+    if type == i64:
+        return "i64"
     if type == f32:
         return "f32"
     return "f64" if type == f64 else "ref"
@@ -181,7 +184,7 @@ class FunctionBuilder:
     def constant(self, value: int | float, type: Attribute) -> SSAValue:
         """A constant of register type i32, i64, f32 or f64; integers wrap to the width."""
         suffix = scalar_suffix(type)
-        if isinstance(type, IntegerType):
+        if is_integer_type(type):
             width = type.width.data
             number = int(value) & ((1 << width) - 1)
             number -= (number >> (width - 1)) << width
@@ -250,12 +253,12 @@ class FunctionBuilder:
 
     def as_type(self, value: SSAValue, type: Attribute) -> SSAValue:
         """`value` widened or narrowed between i32 and i64; other types must agree already."""
-        if value.type == type or not isinstance(type, IntegerType) or not isinstance(value.type, IntegerType):
+        if value.type == type or not is_integer_type(type) or not is_integer_type(value.type):
             return value
         constant = value.owner
         if isinstance(constant, Operation) and constant.name.startswith("vm.const.i"):
             attr = constant.properties.get("value")
-            return self.constant(attr.value.data if isinstance(attr, IntegerAttr) else 0, type)
+            return self.constant(attr.value.data if is_integer_attr(attr) else 0, type)
         return self.value("trunc.i64.i32" if type == i32 else "ext.i32.i64.s", [value], type)
 
     # Calls of imports.

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DictionaryAttr,
-    FloatAttr,
+    FunctionType,
     IntegerAttr,
-    IntegerType,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -26,6 +25,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import vm
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, symbol_name
 from tiree.vm import convert_arith, convert_hal, convert_host
 from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, scalar_suffix
 from tiree.vm.imports import import_op
@@ -107,9 +107,7 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
 
 
 def _symbol(op: Operation) -> str:
-    name = op.properties["sym_name"]
-    assert isinstance(name, StringAttr)
-    return name.data
+    return symbol_name(op)
 
 
 def _is_private(op: Operation) -> bool:
@@ -150,10 +148,10 @@ def _convert_global(op: Operation) -> Operation:
         "is_mutable": UnitAttr(),
     }
     value = op.properties.get("initial_value")
-    if isinstance(value, IntegerAttr):
-        assert isinstance(register_type, IntegerType)
+    if is_integer_attr(value):
+        assert is_integer_type(register_type)
         properties["initial_value"] = IntegerAttr(value.value.data, register_type)
-    elif isinstance(value, FloatAttr):
+    elif is_float_attr(value):
         properties["initial_value"] = value
     elif value is not None:
         raise CompileError(Diagnostic(f"a global cannot start as {value}", str(op.location)))
@@ -162,8 +160,9 @@ def _convert_global(op: Operation) -> Operation:
 
 def _convert_function(state: ModuleState, op: Operation) -> Operation:
     signature = op.properties["function_type"]
-    inputs = [convert_type(t, op) for t in signature.inputs.data]  # pyright: ignore[reportAttributeAccessIssue]
-    outputs = [convert_type(t, op) for t in signature.outputs.data]  # pyright: ignore[reportAttributeAccessIssue]
+    assert isinstance(signature, FunctionType)
+    inputs = [convert_type(t, op) for t in signature.inputs.data]
+    outputs = [convert_type(t, op) for t in signature.outputs.data]
     region = Region()
     builder = FunctionBuilder(state, region)
     _convert_body(builder, op.regions[0], new_entry=False)
@@ -179,7 +178,9 @@ def _convert_body(b: FunctionBuilder, source: Region, *, new_entry: bool) -> Non
     """Converts all blocks of `source`; the first continues the current block when `new_entry`."""
     blocks = list(source.blocks)
     for block in blocks[1:] if new_entry else blocks:
-        target = Block(arg_types=[convert_type(a.type, block.first_op or block.parent_op()) for a in block.args])  # pyright: ignore[reportArgumentType]
+        place = block.first_op or block.parent_op()
+        assert place is not None
+        target = Block(arg_types=[convert_type(a.type, place) for a in block.args])
         b.blocks[block] = target
         b.values.update(zip(block.args, target.args, strict=True))
     for i, block in enumerate(blocks):

@@ -9,23 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, IntegerType, i1, i32, i64
+from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tiree.support.typed import int_of, is_float_attr, is_integer_attr, is_integer_type
 from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
 
 Handler = Callable[[FunctionBuilder, Operation], None]
 
 
 def _width(type: Attribute) -> int:
-    return type.width.data if isinstance(type, IntegerType) else 64
+    return type.width.data if is_integer_type(type) else 64
 
 
 def extended(b: FunctionBuilder, value: SSAValue, signed: bool) -> SSAValue:
     """The register of source value `value` with its upper bits as a signed or unsigned number has them."""
     register, width = b.get(value), _width(value.type)
     sign = "s" if signed else "u"
-    if width in (8, 16) and isinstance(value.type, IntegerType):
+    if width in (8, 16) and is_integer_type(value.type):
         return b.value(f"ext.i{width}.i32.{sign}", [register], i32)
     if width == 1 and signed:
         return b.value("sub.i32", [b.i32(0), register], i32)
@@ -38,10 +39,10 @@ def _result(b: FunctionBuilder, op: Operation, name: str, operands: list[SSAValu
 
 def _constant(b: FunctionBuilder, op: Operation) -> None:
     value, type = op.properties["value"], convert_type(op.results[0].type, op)
-    if isinstance(value, IntegerAttr):
+    if is_integer_attr(value):
         number = value.value.data & 1 if op.results[0].type == i1 else value.value.data
         b.values[op.results[0]] = b.constant(number, type)
-    elif isinstance(value, FloatAttr):
+    elif is_float_attr(value):
         b.values[op.results[0]] = b.constant(value.value.data, type)
     else:
         raise fail(op, f"a constant of type {op.results[0].type} cannot live in a host register")
@@ -81,7 +82,7 @@ _CMPI = [
 
 
 def _cmpi(b: FunctionBuilder, op: Operation) -> None:
-    relation, sign, swap = _CMPI[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
+    relation, sign, swap = _CMPI[int_of(op.properties["predicate"])]
     lhs, rhs = (extended(b, v, sign == "s") for v in op.operands)
     if swap:
         lhs, rhs = rhs, lhs
@@ -94,12 +95,14 @@ def _cmpi(b: FunctionBuilder, op: Operation) -> None:
         b.values[op.results[0]] = b.value(name, [lhs, rhs], i32)
 
 
-_CMPF = {1: "eq.o", 2: "gt.o", 3: "ge.o", 4: "lt.o", 5: "lte.o", 8: "eq.u", 9: "gt.u", 10: "ge.u", 11: "lt.u"}
-_CMPF |= {12: "lte.u", 13: "ne.u"}
+_CMPF = {
+    1: "eq.o", 2: "gt.o", 3: "ge.o", 4: "lt.o", 5: "lte.o",
+    8: "eq.u", 9: "gt.u", 10: "ge.u", 11: "lt.u", 12: "lte.u", 13: "ne.u",
+}  # fmt: skip
 
 
 def _cmpf(b: FunctionBuilder, op: Operation) -> None:
-    predicate = op.properties["predicate"].value.data  # pyright: ignore[reportAttributeAccessIssue]
+    predicate = int_of(op.properties["predicate"])
     lhs, rhs = b.get(op.operands[0]), b.get(op.operands[1])
     suffix = scalar_suffix(lhs.type)
     if predicate in (0, 15):

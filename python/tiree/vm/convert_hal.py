@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IndexType,
-    IntegerAttr,
     IntegerType,
     Signedness,
     StringAttr,
@@ -32,6 +31,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import vm
+from tiree.support.typed import is_integer_attr, is_integer_type
 from tiree.vm.builder import FunctionBuilder, Span, convert_type, fail
 from tiree.vm.convert_arith import extended
 from tiree.vm.imports import vm_type
@@ -79,7 +79,7 @@ def int_of(attr: Attribute | None, default: int = 0) -> int:
     """The number of an integer property, or of an enumeration attribute that wraps one."""
     if attr is None:
         return default
-    data: object = attr.value if isinstance(attr, IntegerAttr) else getattr(attr, "data", None)
+    data: object = attr.value if is_integer_attr(attr) else getattr(attr, "data", None)
     data = getattr(data, "data", data)
     data = getattr(data, "value", data)
     if not isinstance(data, int):
@@ -143,7 +143,8 @@ def segments(op: Operation) -> list[list[SSAValue]]:
     """The operand groups by `operandSegmentSizes`."""
     sizes = op.properties["operandSegmentSizes"]
     assert isinstance(sizes, DenseArrayBase)
-    groups, start = [], 0
+    groups: list[list[SSAValue]] = []
+    start = 0
     for size in sizes.get_values():
         groups.append(list(op.operands[start : start + int(size)]))
         start += int(size)
@@ -223,7 +224,7 @@ def _buffer_load(b: FunctionBuilder, op: Operation) -> None:
 
 
 def _byte_size(type: Attribute) -> int:
-    if isinstance(type, IntegerType):
+    if is_integer_type(type):
         return (type.width.data + 7) // 8
     return 4 if type == f32 else 8
 
@@ -370,8 +371,8 @@ def _fence_await(b: FunctionBuilder, op: Operation) -> None:
     _finish(b, op, b.call_import("hal.fence.await", [timeout, b.i64(int_of(op.properties.get("flags"))), span]))
 
 
-HANDLERS: dict[str, Handler] = {f"hal.{n}": partial(_recipe, f"hal.{n}", r.split()) for n, r in _RECIPES.items()}
-HANDLERS |= {
+_BY_RECIPE: dict[str, Handler] = {f"hal.{n}": partial(_recipe, f"hal.{n}", r.split()) for n, r in _RECIPES.items()}
+HANDLERS: dict[str, Handler] = _BY_RECIPE | {
     "hal.element_type": partial(_constant_result, _element_type),
     # Dense row-major is the only encoding that compiled programs use.
     "hal.encoding_type": partial(_constant_result, lambda _: 1),

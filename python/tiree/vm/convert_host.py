@@ -5,10 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerAttr, StringAttr, SymbolRefAttr, i8, i16, i32
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    StringAttr,
+    SymbolRefAttr,
+    i8,
+    i16,
+    i32,
+)
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiree.dialects import vm
+from tiree.support.typed import is_integer_attr
 from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
 from tiree.vm.convert_arith import extended
 from tiree.vm.convert_hal import segments
@@ -31,12 +41,13 @@ def _switch(b: FunctionBuilder, op: Operation) -> None:
     sizes = op.properties["case_operand_segments"]
     assert isinstance(sizes, DenseArrayBase)
     flag, default, flat = segments(op)
-    values, start = [], 0
+    values: list[list[SSAValue]] = []
+    start = 0
     for size in sizes.get_values():
         values.append([b.get(v) for v in flat[start : start + int(size)]])
         start += int(size)
     cases = op.properties.get("case_values")
-    numbers = [int(n) for n in cases.get_values()] if cases is not None else []  # pyright: ignore[reportAttributeAccessIssue]
+    numbers = [int(n) for n in cases.get_values()] if isinstance(cases, DenseIntOrFPElementsAttr) else []
     selector = b.get(flag[0])
     for number, successor, operands in zip(numbers, op.successors[1:], values, strict=True):
         suffix = scalar_suffix(selector.type)
@@ -154,7 +165,7 @@ def _buffer_constant(b: FunctionBuilder, op: Operation) -> None:
     data = b.state.rodata_op(
         op.properties["value"],
         name.data if isinstance(name, StringAttr) else "_const",
-        alignment.value.data if isinstance(alignment, IntegerAttr) else 16,
+        alignment.value.data if is_integer_attr(alignment) else 16,
         mime.data if isinstance(mime, StringAttr) else "",
     )
     b.values[op.results[0]] = b.rodata(data)

@@ -22,9 +22,9 @@ def _file_line_column(text: str) -> tuple[str, int, int] | None:
 def debug_database(b: FlatBufferBuilder, functions: list[vm.FuncOp], encoded: list[EncodedFunction]) -> int:
     """Builds the table. Entry 0 of the location table is the unknown location."""
     numbers: dict[tuple[str, int, int], int] = {}
-    maps = []
+    maps: list[tuple[str, list[bytes]]] = []
     for function, code in zip(functions, encoded, strict=True):
-        entries = []
+        entries: list[bytes] = []
         for offset, text in code.locations:
             place = _file_line_column(text)
             number = numbers.setdefault(place, len(numbers) + 1) if place is not None else 0

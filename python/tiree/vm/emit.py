@@ -6,13 +6,15 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, TupleType
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.util_types import CompositeAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.options import CompileOptions
+from tiree.support.typed import dictionary_of
 from tiree.vm import isa
 from tiree.vm.archive import IDENTIFIER, Buffer, Segment, place_segments, write_archive
 from tiree.vm.debug import debug_database
@@ -75,7 +77,7 @@ class _ModuleWriter:
 
     def _bytecode(self) -> tuple[bytes, list[bytes]]:
         code = bytearray()
-        descriptors = []
+        descriptors: list[bytes] = []
         for f in self.encoded:
             code += bytes(-len(code) % 8)
             fields = (len(code), len(f.code), f.features, 0, f.block_count, f.cell_count, f.ref_count)
@@ -195,11 +197,11 @@ def _import_cconv(op: vm.ImportOp) -> str:
 def _declared_cconv(op: vm.ImportOp) -> str:
     """The calling convention of an import that the table does not list, from its declaration."""
     attrs = op.arg_attrs.data if op.arg_attrs is not None else ()
-    letters = []
+    letters: list[str] = []
     for i, type in enumerate(op.function_type.inputs.data):
-        parts = type.types.data if type.name == "tuple" else (type,)  # pyright: ignore[reportAttributeAccessIssue]
+        parts = type.types.data if isinstance(type, TupleType) else (type,)
         text = "".join(_LETTERS.get(str(t), "r") for t in parts)
-        variadic = i < len(attrs) and "vm.variadic" in attrs[i].data  # pyright: ignore[reportAttributeAccessIssue]
+        variadic = i < len(attrs) and "vm.variadic" in dictionary_of(attrs[i]).data
         letters.append(f"C{text}D" if variadic else text)
     return f"0{''.join(letters) or 'v'}_{_cconv(op.function_type.outputs.data)}"
 
@@ -243,8 +245,8 @@ def _pieces(value: Attribute, op: Operation) -> Iterator[Buffer]:
         yield value.data.encode()
     elif isinstance(value, DenseAttr):
         yield from _dense_pieces(value)
-    elif value.name == "util.composite":
-        for part in value.values:  # pyright: ignore[reportAttributeAccessIssue]
+    elif isinstance(value, CompositeAttr):
+        for part in value.values:
             yield from _pieces(part, op)
     elif isinstance(value, IntegerAttr | FloatAttr):
         from tiree.dialects.dense import encode_scalar

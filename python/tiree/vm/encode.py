@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import string_of
 from tiree.vm import isa
 from tiree.vm.liveness import Liveness, analyze, edge_operands
 from tiree.vm.ref_lifetimes import TAKES_OVER
@@ -49,7 +50,7 @@ class EncodedFunction:
     cell_count: int
     ref_count: int
     features: int
-    locations: list[tuple[int, str]] = field(default_factory=list)
+    locations: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
 
 
 _REF_TYPED = frozenset(
@@ -218,7 +219,7 @@ class FunctionEncoder:
         if cyclic and not copies:
             self.scratch_ref = self.registers.scratch_ref()
             copies, _ = parallel_copy(refs, self.scratch_ref)
-        result = []
+        result: list[tuple[int, int]] = []
         read_later: set[int] = set()
         # An unchanged register (source = target) is no copy, yet its value must not move away.
         staying = {source for source, destination in refs if source == destination}
@@ -251,7 +252,7 @@ class FunctionEncoder:
             self._list(op, list(op.operands))
         elif mnemonic == "fail":
             self._u16(self.registers.of[op.operands[0]])
-            self._string(op.properties["message"].data)  # pyright: ignore[reportAttributeAccessIssue]
+            self._string(string_of(op.properties["message"]))
         else:
             self._encode_fields(op, instruction)
 
@@ -303,7 +304,7 @@ class FunctionEncoder:
             elif kind[0] == "[":
                 self._list(op, list(operands))
             elif kind == "str":
-                self._string(op.properties["message"].data)  # pyright: ignore[reportAttributeAccessIssue]
+                self._string(string_of(op.properties["message"]))
             else:
                 raise AssertionError(f"operand kind {kind} of {instruction.mnemonic}")
 

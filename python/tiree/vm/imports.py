@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Region, TypeAttribute
 
 from tiree.dialects import vm
 
@@ -96,7 +96,7 @@ scatter(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_f
 
 MODULES = {"hal": _HAL, "io_parameters": _IO_PARAMETERS}
 
-_SCALARS: dict[str, Attribute] = {"i32": i32, "i64": i64, "f32": f32, "f64": f64}
+_SCALARS: dict[str, TypeAttribute] = {"i32": i32, "i64": i64, "f32": f32, "f64": f64}
 _LETTERS = {"i32": "i", "i64": "I", "f32": "f", "f64": "F"}
 
 
@@ -141,7 +141,8 @@ def _type_names(text: str) -> tuple[str, ...]:
 
 def _split_arguments(text: str) -> list[str]:
     """Splits at commas outside parentheses."""
-    parts, depth, start = [], 0, 0
+    parts: list[str] = []
+    depth, start = 0, 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
         if c == "," and depth == 0:
@@ -159,7 +160,7 @@ def _parse_row(module: str, row: str, order: int) -> ImportDecl:
     if arrow:
         end = tail.index(")") + 1 if tail.startswith("(") else (tail.index(" ") if " " in tail else len(tail))
         results, flags = _type_names(tail[:end]), tail[end:].split()
-    parsed = []
+    parsed: list[Argument] = []
     for argument in _split_arguments(arguments):
         argument_name, type_text = argument.strip().split(": ", 1)
         variadic = type_text.endswith("...")
@@ -188,7 +189,7 @@ def all_imports() -> list[ImportDecl]:
     return [import_decl(name) for name in _rows()]
 
 
-def vm_type(name: str) -> Attribute:
+def vm_type(name: str) -> TypeAttribute:
     """The `vm` type of a type name of the table."""
     if name in _SCALARS:
         return _SCALARS[name]
@@ -204,18 +205,19 @@ def hal_type(name: str) -> Attribute:
     """`!hal.fence` for `hal.fence`."""
     from tiree.dialects import hal
 
-    return next(t for t in hal.HAL.attributes if t.name == name)()  # pyright: ignore[reportCallIssue]
+    return next(t for t in hal.HAL.attributes if t.name == name)()
 
 
 def argument_type(argument: Argument) -> Attribute:
     """The type of one argument, or of one element of a span: a tuple when it has several parts."""
     parts = [vm_type(t) for t in argument.types]
-    return TupleType(ArrayAttr(parts)) if len(parts) > 1 else parts[0]  # pyright: ignore[reportArgumentType]
+    return TupleType(ArrayAttr(parts)) if len(parts) > 1 else parts[0]
 
 
 def import_op(decl: ImportDecl) -> vm.ImportOp:
     """The `vm.import` that declares a row."""
-    types, attrs = [], []
+    types: list[Attribute] = []
+    attrs: list[Attribute] = []
     for a in decl.arguments:
         types.append(argument_type(a))
         extra: dict[str, Attribute] = {"vm.variadic": UnitAttr()} if a.variadic else {}

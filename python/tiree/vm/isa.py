@@ -36,7 +36,7 @@ class Instruction:
 
 
 # mnemonic, opcode with prefix, operands in encoding order (> marks results), ends a block
-_ROWS = (
+_ROWS: tuple[tuple[str, str, str, bool], ...] = (
     ("global.load.i32", "00", "byte_offset:glob >result:i", False),
     ("global.store.i32", "01", "byte_offset:glob value:i", False),
     ("global.load.indirect.i32", "02", "byte_offset:i >result:i", False),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Region, SSAValue
 
+from tiree.dialects import vm
+
 
 @dataclass(frozen=True)
 class Liveness:
@@ -60,7 +62,7 @@ def edge_operands(block: Block) -> list[list[SSAValue]]:
     assert op is not None
     if op.name == "vm.br":
         return [list(op.operands)]
-    if op.name == "vm.cond_br":
-        return [list(op.true_operands), list(op.false_operands)]  # pyright: ignore[reportAttributeAccessIssue]
+    if isinstance(op, vm.CondBranchOp):
+        return [list(op.true_operands), list(op.false_operands)]
     # A yieldable call fills its successor's arguments itself.
     return [[] for _ in op.successors]

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 
 from tiree.dialects.dense import DenseAttr, element_count
+from tiree.support.typed import is_integer_type
 
 
 def packed_bits(type: Attribute) -> int | None:
     """The width of a type whose elements share bytes (2 or 4), else None. An i1 takes a whole byte."""
-    if isinstance(type, IntegerType) and type.width.data in (2, 4):
+    if is_integer_type(type) and type.width.data in (2, 4):
         return type.width.data
     return None
 

@@ -119,7 +119,7 @@ def _discard_on_edges(
     """Discards what is alive at the end of `block` and neither passed along an edge nor used behind it."""
     terminator = block.last_op
     assert terminator is not None
-    taken = set(terminator.operands) if terminator.name.endswith("yieldable") else set()
+    taken: set[SSAValue] = set(terminator.operands) if terminator.name.endswith("yieldable") else set()
     edges = edge_operands(block)
     for i, (successor, passed) in enumerate(zip(terminator.successors, edges, strict=True)):
         assert successor.last_op is not None
