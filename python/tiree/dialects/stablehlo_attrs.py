@@ -9,7 +9,7 @@ when empty or zero.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Self, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 from xdsl.ir import Data, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
@@ -111,7 +111,10 @@ ENUMS: dict[str, type[EnumAttr]] = {
 }
 
 
-class StructAttr(Data[Any]):
+StructT = TypeVar("StructT")
+
+
+class StructAttr(Data[StructT]):
     """`#stablehlo.keyword<field = value, ...>` over the dataclass `STRUCT`."""
 
     STRUCT: ClassVar[type[Any]]
@@ -232,38 +235,38 @@ class DotAlgorithm:
 
 
 @irdl_attr_definition
-class DotDimensionNumbersAttr(StructAttr):
+class DotDimensionNumbersAttr(StructAttr[DotDimensionNumbers]):
     name = "stablehlo.dot"
     STRUCT = DotDimensionNumbers
 
 
 @irdl_attr_definition
-class GatherDimensionNumbersAttr(StructAttr):
+class GatherDimensionNumbersAttr(StructAttr[GatherDimensionNumbers]):
     name = "stablehlo.gather"
     STRUCT = GatherDimensionNumbers
 
 
 @irdl_attr_definition
-class ScatterDimensionNumbersAttr(StructAttr):
+class ScatterDimensionNumbersAttr(StructAttr[ScatterDimensionNumbers]):
     name = "stablehlo.scatter"
     STRUCT = ScatterDimensionNumbers
 
 
 @irdl_attr_definition
-class ChannelHandleAttr(StructAttr):
+class ChannelHandleAttr(StructAttr[ChannelHandle]):
     name = "stablehlo.channel_handle"
     STRUCT = ChannelHandle
 
 
 @irdl_attr_definition
-class OutputOperandAliasAttr(StructAttr):
+class OutputOperandAliasAttr(StructAttr[OutputOperandAlias]):
     name = "stablehlo.output_operand_alias"
     STRUCT = OutputOperandAlias
     COMPLETE = True
 
 
 @irdl_attr_definition
-class DotAlgorithmAttr(StructAttr):
+class DotAlgorithmAttr(StructAttr[DotAlgorithm]):
     name = "stablehlo.dot_algorithm"
     STRUCT = DotAlgorithm
     COMPLETE = True
@@ -351,7 +354,7 @@ class ConvDimensionNumbersAttr(Data[ConvDimensionNumbers]):
         printer.print_string(f"<{lhs}x{rhs}->{out}>")
 
 
-STRUCTS: dict[str, type[StructAttr]] = {
+STRUCTS: dict[str, type[StructAttr[Any]]] = {
     cls.name.removeprefix("stablehlo."): cls
     for cls in (
         DotDimensionNumbersAttr,

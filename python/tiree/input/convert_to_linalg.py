@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -13,6 +13,7 @@ from tiree.dialects import util
 from tiree.input.lowering.context import signless
 from tiree.input.lowering.driver import FunctionLowering
 from tiree.support.errors import CompileError
+from tiree.support.typed import is_array_attr, is_tensor_type, symbol_name
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class ConvertToLinalgPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
         functions = {
-            function.properties["sym_name"].data: function  # pyright: ignore[reportAttributeAccessIssue]
+            symbol_name(function): function
             for function in op.body.block.ops
             if function.name in ("func.func", "util.func")
         }
@@ -118,12 +119,12 @@ def _place_constants(lowering: FunctionLowering, region: Region) -> None:
 
 def _value_attributes(attrs: Attribute | None, types: tuple[Attribute, ...]) -> ArrayAttr | None:
     """The attributes of arguments or results: IREE's kept, frameworks' dropped, unsigned types recorded."""
-    given = attrs.data if isinstance(attrs, ArrayAttr) else [DictionaryAttr({})] * len(types)
+    given = attrs.data if is_array_attr(attrs) else [DictionaryAttr({})] * len(types)
     result: list[DictionaryAttr] = []
     for entry, type in zip(given, types, strict=True):
         assert isinstance(entry, DictionaryAttr)
         kept = {key: value for key, value in entry.data.items() if key.startswith("iree.")}
-        if isinstance(type, TensorType) and signless(type) != type:
+        if is_tensor_type(type) and signless(type) != type:
             kept.setdefault("iree.abi.encoding", type)
         result.append(DictionaryAttr(kept))
     return ArrayAttr(result) if any(entry.data for entry in result) else None

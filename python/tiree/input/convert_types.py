@@ -12,9 +12,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
-    FloatAttr,
     FunctionType,
-    IntegerAttr,
     IntegerType,
     ModuleOp,
     Signedness,
@@ -27,6 +25,7 @@ from xdsl.rewriter import Rewriter
 
 from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
 from tiree.input.lowering.scalar import scalar_attribute
+from tiree.support.typed import is_array_attr, is_float_attr, is_integer_attr, is_tensor_type, is_vector_type
 
 _VALUE_PROPERTIES = frozenset({"value", "initial_value"})
 """Properties that hold data of the program; others, such as `dimension = 1 : i64`, describe the op."""
@@ -92,7 +91,7 @@ class _Converter:
                 op.properties[key] = self.value(value)
             elif key in ("function_type", "type"):
                 op.properties[key] = self.type(value)
-            elif key in ("arg_attrs", "res_attrs") and isinstance(value, ArrayAttr):
+            elif key in ("arg_attrs", "res_attrs") and is_array_attr(value):
                 op.properties[key] = ArrayAttr([self._dictionary(entry) for entry in value.data])
         if op.name in _CASTS and op.operands[0].type == op.results[0].type:
             op.results[0].replace_all_uses_with(op.operands[0])
@@ -113,10 +112,10 @@ class _Converter:
     def _convert_type(self, type: Attribute) -> Attribute:
         if type in self.table:
             return self.table[type]
-        if isinstance(type, TensorType):
+        if is_tensor_type(type):
             element = self.type(type.element_type)
             return type if element is type.element_type else TensorType(element, type.shape, type.encoding)
-        if isinstance(type, VectorType):
+        if is_vector_type(type):
             element = self.type(type.element_type)
             return type if element is type.element_type else VectorType(element, type.get_shape(), type.scalable_dims)
         if isinstance(type, FunctionType):
@@ -129,14 +128,14 @@ class _Converter:
         if isinstance(attr, DenseAttr):
             new = self.type(attr.type)
             return attr if new is attr.type else _convert_dense(attr, new)
-        if isinstance(attr, (IntegerAttr, FloatAttr)):
+        if is_integer_attr(attr) or is_float_attr(attr):
             new = self.type(attr.type)
             return attr if new is attr.type else scalar_attribute(new, attr.value.data)
         return attr
 
 
 def _convert_dense(attr: DenseAttr, type: Attribute) -> DenseAttr:
-    assert isinstance(type, (TensorType, VectorType))
+    assert is_tensor_type(type) or is_vector_type(type)
     element = type.get_element_type()
     if attr.is_splat:
         raw = encode_scalar(element, _clip(decode_scalar(attr.element_type, bytes(attr.buffer)), element))

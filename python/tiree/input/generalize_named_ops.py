@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, DenseArrayBase, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase, ModuleOp
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, Region, SSAValue
@@ -27,6 +27,7 @@ from tiree.input.named_ops import (
     pooling_of,
 )
 from tiree.support.errors import CompileError
+from tiree.support.typed import is_array_attr, is_tensor_type, tensor_type
 
 _KEPT = frozenset({"generic", "fill", "yield", "index"})
 
@@ -70,7 +71,7 @@ def _generalize(op: Operation) -> None:
     emit = Lowering(location=op.location)
     if dialect == "linalg" and suffix not in _KEPT:
         results = _structured(emit, op, suffix)
-    elif dialect in ("arith", "math") and suffix != "constant" and isinstance(op.results[0].type, TensorType):
+    elif dialect in ("arith", "math") and suffix != "constant" and is_tensor_type(op.results[0].type):
         results = _on_tensors(emit, op)
     elif op.name == "tensor.concat":
         results = [_concatenate(emit, op)]
@@ -95,7 +96,7 @@ def _operands(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
     if op.name in ("linalg.broadcast", "linalg.transpose"):
         count = 1
     inputs, outputs = list(op.operands[:count]), list(op.operands[count:])
-    if any(not isinstance(value.type, TensorType) for value in (*inputs, *outputs)):
+    if any(not is_tensor_type(value.type) for value in (*inputs, *outputs)):
         raise Unsupported("on operands that are not tensors")
     return inputs, outputs
 
@@ -111,7 +112,7 @@ def _structured(emit: Lowering, op: Operation, suffix: str) -> Sequence[SSAValue
     given = op.properties.get("indexing_maps")
     if suffix in CONTRACTIONS or suffix == "contract":
         body = multiply_add(unsigned)
-        if suffix == "contract" or isinstance(given, ArrayAttr):
+        if suffix == "contract" or is_array_attr(given):
             return _from_maps(emit, inputs, outputs, _checked_maps(given), body)
         maps, parallel, loops = maps_of_letters(CONTRACTIONS[suffix])
     elif suffix in CONVOLUTIONS or (suffix.startswith("pooling_") and suffix in NAMED):
@@ -123,15 +124,17 @@ def _structured(emit: Lowering, op: Operation, suffix: str) -> Sequence[SSAValue
         body = elementwise_of(suffix)
         if body is None:
             raise Unsupported("")
-        rank = len(outputs[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+        rank = len(tensor_type(outputs[0]).get_shape())
         maps, parallel, loops = [identity(rank)] * (len(inputs) + 1), rank, rank
     return _generic(emit, inputs, outputs, maps, [PARALLEL] * parallel + [REDUCTION] * (loops - parallel), body)
 
 
 def _checked_maps(attr: object) -> list[AffineMapAttr]:
-    if not isinstance(attr, ArrayAttr) or not all(isinstance(map, AffineMapAttr) for map in attr.data):
+    given = attr.data if is_array_attr(attr) else ()
+    maps = [map for map in given if isinstance(map, AffineMapAttr)]
+    if not is_array_attr(attr) or len(maps) != len(given):
         raise Unsupported("without indexing_maps")
-    return list(attr.data)
+    return maps
 
 
 def _from_maps(
@@ -159,7 +162,7 @@ def _is_unsigned(op: Operation) -> bool:
 
 
 def _rearranged(emit: Lowering, op: Operation, source: SSAValue, target: SSAValue) -> Sequence[SSAValue]:
-    rank = len(target.type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    rank = len(tensor_type(target).get_shape())
     if op.name == "linalg.broadcast":
         added = ints_property(op, "dimensions")
         map = map_attr(rank, tuple(d for d in range(rank) if d not in added))
@@ -176,11 +179,11 @@ def _with_region(
     region = op.regions[0]
     block = region.blocks.first
     assert block is not None
-    rank = len((inputs or outputs)[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
-    reduced = set(ints_property(op, "dimensions")) if suffix == "reduce" else set()
+    rank = len(tensor_type((inputs or outputs)[0]).get_shape())
+    reduced: set[int] = set(ints_property(op, "dimensions")) if suffix == "reduce" else set()
     kept = tuple(d for d in range(rank) if d not in reduced)
     if suffix == "map" and len(block.args) == len(inputs):
-        block.insert_arg(outputs[0].type.get_element_type(), len(inputs))  # pyright: ignore[reportAttributeAccessIssue]
+        block.insert_arg(tensor_type(outputs[0]).get_element_type(), len(inputs))
     region.detach_block(block)
     new = GenericOp(
         inputs,
@@ -196,11 +199,11 @@ def _with_region(
 
 def _on_tensors(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
     """An arith or math op on whole tensors: the op itself on the elements. Scalars among the operands are captured."""
-    types = [result.type for result in op.results]
-    shape = types[0].get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    types = [tensor_type(result) for result in op.results]
+    shape = types[0].get_shape()
     if DYNAMIC_INDEX in shape:
         raise Unsupported(f"with the dynamic shape {types[0]}")
-    tensors = list(dict.fromkeys(value for value in op.operands if isinstance(value.type, TensorType)))
+    tensors = list(dict.fromkeys(value for value in op.operands if is_tensor_type(value.type)))
     rank = len(shape)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -210,25 +213,25 @@ def _on_tensors(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
             return [quotient]
         new = type(op).create(
             operands=operands,
-            result_types=[t.get_element_type() for t in types],  # pyright: ignore[reportAttributeAccessIssue]
+            result_types=[t.get_element_type() for t in types],
             properties=op.properties,
             attributes=op.attributes,
         )
         return s.add(new).results
 
-    outputs = [emit.empty(t) for t in types]  # pyright: ignore[reportArgumentType]
+    outputs = [emit.empty(t) for t in types]
     count = len(tensors) + len(outputs)
     return emit.generic(tensors, outputs, [identity(rank)] * count, [PARALLEL] * rank, body)
 
 
 def _concatenate(emit: Lowering, op: Operation) -> SSAValue:
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     dim = int_property(op, "dim")
     result = emit.empty(type)
     offsets = [0] * len(type.get_shape())
     for part in op.operands:
-        sizes = part.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        sizes = tensor_type(part).get_shape()
         result = emit.insert(part, result, offsets, sizes)
         offsets[dim] += sizes[dim]
     return result

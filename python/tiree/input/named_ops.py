@@ -10,12 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, IntegerType
+from xdsl.dialects.builtin import AffineMapAttr, AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import divide_integers
+from tiree.support.typed import is_integer_type
 
 CONTRACTIONS: dict[str, tuple[str, str, str]] = {
     "matmul": ("mk", "kn", "mn"),
@@ -104,11 +105,11 @@ def cast(s: ScalarBuilder, value: SSAValue, type: Attribute, unsigned: bool = Fa
         return value
     if isinstance(value.type, AnyFloat) and isinstance(type, AnyFloat):
         return s.float_resize(value, type)
-    if isinstance(value.type, IntegerType) and isinstance(type, IntegerType):
+    if is_integer_type(value.type) and is_integer_type(type):
         if value.type.width.data > type.width.data:
             return s.cast(arith.TruncIOp, value, type)
         return s.cast(arith.ExtUIOp if unsigned else arith.ExtSIOp, value, type)
-    if isinstance(value.type, IntegerType):
+    if is_integer_type(value.type):
         return s.cast(arith.UIToFPOp if unsigned else arith.SIToFPOp, value, type)
     return s.cast(arith.FPToUIOp if unsigned else arith.FPToSIOp, value, type)
 

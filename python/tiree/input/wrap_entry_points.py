@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
     FunctionType,
@@ -31,6 +30,7 @@ from tiree.dialects.hal_ops import BufferViewDimOp, TensorBarrierOp, TensorExpor
 from tiree.dialects.hal_queue import FenceSignalOp
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.typed import is_array_attr, is_tensor_type
 
 _PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding"})
 
@@ -112,7 +112,7 @@ class _Wrapper:
         for op in imports.values():
             if op.target.first_use is None:
                 _erase_import(op)
-        outputs = [BufferViewType() if isinstance(t, TensorType) else t for t in type.outputs.data]
+        outputs = [BufferViewType() if is_tensor_type(t) else t for t in type.outputs.data]
         function.properties["function_type"] = FunctionType.from_lists(
             [argument.type for argument in self.entry.args], outputs
         )
@@ -157,7 +157,7 @@ class _Wrapper:
         imports: dict[SSAValue, TensorImportOp] = {}
         new: list[Operation] = []
         for index, tensor_type in enumerate(type.inputs.data):
-            if not isinstance(tensor_type, TensorType):
+            if not is_tensor_type(tensor_type):
                 continue
             old = self.entry.args[index]
             argument = self.entry.insert_arg(BufferViewType(), index)
@@ -197,7 +197,7 @@ class _Wrapper:
         assert block is not None
         new: list[Operation] = []
         values = list(last.operands)
-        tensors = list(dict.fromkeys(value for value in values if isinstance(value.type, TensorType)))
+        tensors = list(dict.fromkeys(value for value in values if is_tensor_type(value.type)))
         available = {value: value for value in tensors}
         if self.signal is not None:
             if tensors:
@@ -207,7 +207,7 @@ class _Wrapper:
             else:
                 new.append(FenceSignalOp.create(operands=[self.signal]))
         for index, value in enumerate(values):
-            if not isinstance(value.type, TensorType):
+            if not is_tensor_type(value.type):
                 continue
             encoding = self.result_attributes[index].data.get("iree.abi.encoding", value.type)
             source = imports.get(value)
@@ -252,7 +252,7 @@ def _erase_import(op: TensorImportOp) -> None:
 
 
 def _attribute_list(attrs: Attribute | None, count: int) -> list[DictionaryAttr]:
-    if isinstance(attrs, ArrayAttr):
+    if is_array_attr(attrs):
         return [entry for entry in attrs.data if isinstance(entry, DictionaryAttr)]
     return [DictionaryAttr({})] * count
 

@@ -134,7 +134,7 @@ def windowed(
         need(min(values, default=1) > 0, f"{name} must be positive: {list(values)}")
     need(min(windows, default=1) >= 0, f"a window of {text(windows)}")
     wide = padded(tuple(sizes), padding[0::2], padding[1::2], [b - 1 for b in base])
-    wanted = []
+    wanted: list[int] = []
     for size, window, stride, dilation in zip(wide, windows, strides, dilations, strict=True):
         reach = (window - 1) * dilation + 1 if window else 0
         dynamic = DYNAMIC_INDEX in (size, window)

@@ -74,7 +74,7 @@ def _slice(op: Operation) -> None:
     rank = len(source)
     starts, limits = integers(op, "start_indices", rank), integers(op, "limit_indices", rank)
     strides = integers(op, "strides", rank, [1] * rank)
-    wanted = []
+    wanted: list[int] = []
     for dim, (size, start, limit, stride) in enumerate(zip(source, starts, limits, strides, strict=True)):
         inside = 0 <= start <= limit and (size == DYNAMIC_INDEX or limit <= size)
         need(inside, f"it cuts {start} to {limit} out of dimension {dim} of size {size}")

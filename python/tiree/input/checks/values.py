@@ -12,13 +12,12 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
     IndexType,
-    IntegerAttr,
-    IntegerType,
     TensorType,
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
+from tiree.support.typed import is_integer_attr, is_integer_type, is_tensor_type
 
 Shape = tuple[int, ...]
 
@@ -39,7 +38,7 @@ def need(condition: bool, text: str) -> None:
 
 def tensor(value: SSAValue | Attribute) -> TensorType:
     type = value.type if isinstance(value, SSAValue) else value
-    if not isinstance(type, TensorType):
+    if not is_tensor_type(type):
         raise Skip
     return type
 
@@ -55,7 +54,7 @@ def element(value: SSAValue | Attribute) -> Attribute:
 def kind(value: SSAValue | Attribute) -> str:
     """`b` for i1, `i` for other integers, `f` for floats, "" for anything else."""
     type = element(value)
-    if isinstance(type, IntegerType):
+    if is_integer_type(type):
         return "b" if type.width.data == 1 else "i"
     return "f" if isinstance(type, AnyFloat) else "i" if isinstance(type, IndexType) else ""
 
@@ -121,7 +120,7 @@ def integers(op: Operation, name: str, length: int | None = None, default: Seque
 
 def integer(op: Operation, name: str, default: int | None = None) -> int:
     attr = attribute(op, name)
-    if isinstance(attr, IntegerAttr):
+    if is_integer_attr(attr):
         return attr.value.data
     if attr is None and default is not None:
         return default

@@ -8,7 +8,7 @@ collected and placed at the start of the function, once each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,12 +17,14 @@ from typing import TypeAlias
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
+    UNKNOWN_LOC,
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     NoneAttr,
     Signedness,
     TensorType,
@@ -30,7 +32,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
 from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, TypedAttribute
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
@@ -38,6 +40,7 @@ from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
 from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.typed import is_integer_type, is_tensor_type
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -62,9 +65,9 @@ Value: TypeAlias = "SSAValue | Splat"
 @lru_cache(maxsize=4096)
 def signless(type: Attribute) -> Attribute:
     """`type` with unsigned integers made signless, in tensors too."""
-    if isinstance(type, IntegerType) and type.signedness.data is not Signedness.SIGNLESS:
+    if is_integer_type(type) and type.signedness.data is not Signedness.SIGNLESS:
         return IntegerType(type.width.data)
-    if isinstance(type, TensorType):
+    if is_tensor_type(type):
         element = signless(type.element_type)
         if element is not type.element_type:
             return TensorType(element, type.shape, type.encoding)
@@ -74,7 +77,7 @@ def signless(type: Attribute) -> Attribute:
 def tensor_type(value: SSAValue | Attribute) -> TensorType:
     """The ranked, static tensor type of an old value. Raises `Unsupported` for anything else."""
     type = value.type if isinstance(value, SSAValue) else value
-    if not isinstance(type, TensorType):
+    if not is_tensor_type(type):
         raise Unsupported(f"on {type}; a ranked tensor is needed")
     if DYNAMIC_INDEX in type.get_shape():
         raise Unsupported(f"with the dynamic shape {type}")
@@ -98,23 +101,23 @@ def identity(rank: int) -> AffineMapAttr:
 class Lowering:
     """See the module's docstring."""
 
-    values: dict[SSAValue, Value] = field(default_factory=dict)
+    values: dict[SSAValue, Value] = field(default_factory=dict[SSAValue, Value])
     block: Block = field(default_factory=Block)
-    location: Attribute | None = None
-    diagnostics: dict[str, list[Operation]] = field(default_factory=dict)
-    constants: list[Operation] = field(default_factory=list)
-    _constant_of: dict[Attribute, SSAValue] = field(default_factory=dict)
+    location: LocationAttr = UNKNOWN_LOC
+    diagnostics: dict[str, list[Operation]] = field(default_factory=dict[str, list[Operation]])
+    constants: list[Operation] = field(default_factory=list[Operation])
+    _constant_of: dict[Attribute, SSAValue] = field(default_factory=dict[Attribute, SSAValue])
 
     # Emitting.
 
     def emit(self, op: Operation) -> SSAValue:
         """Appends `op`; returns its first result."""
-        op.location = self.location  # pyright: ignore[reportAttributeAccessIssue]
+        op.location = self.location
         self.block.add_op(op)
         return op.results[0]
 
     @contextmanager
-    def inside(self, block: Block) -> Iterator[Block]:
+    def inside(self, block: Block) -> Generator[Block]:
         """Emits into `block` for a while."""
         outer, self.block = self.block, block
         try:
@@ -144,7 +147,7 @@ class Lowering:
 
     def emit_op(self, op: Operation) -> None:
         """Appends an op with any number of results."""
-        op.location = self.location  # pyright: ignore[reportAttributeAccessIssue]
+        op.location = self.location
         self.block.add_op(op)
 
     def lower_ops(self, block: Block) -> Sequence[SSAValue]:
@@ -180,12 +183,12 @@ class Lowering:
         raw = encode_scalar(element, splat.scalar.value.data)
         return self.constant(DenseAttr.from_buffer(splat.type, raw, splat=True))
 
-    def constant(self, value: Attribute) -> SSAValue:
+    def constant(self, value: TypedAttribute) -> SSAValue:
         """A constant at the start of the function; equal small ones are shared."""
         shared = not isinstance(value, DenseAttr) or value.buffer.nbytes <= 1024
         if shared and value in self._constant_of:
             return self._constant_of[value]
-        op = ConstantOp.create(result_types=[value.get_type()], properties={"value": value})  # pyright: ignore
+        op = ConstantOp.create(result_types=[value.get_type()], properties={"value": value})
         self.constants.append(op)
         if shared:
             self._constant_of[value] = op.results[0]
@@ -319,7 +322,7 @@ class Lowering:
         """`tensor.pad` with a constant; nothing is emitted when there is nothing to pad."""
         if not any(low) and not any(high):
             return value
-        shape = value.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        shape = tensor_type(value).get_shape()
         result = TensorType(_element(value.type), [a + s + b for a, s, b in zip(low, shape, high, strict=True)])
         body = Block(arg_types=[IntegerAttr.from_index_int_value(0).type] * len(shape))
         body.add_op(tensor.YieldOp.create(operands=[self.constant(scalar)]))
@@ -346,7 +349,7 @@ class Lowering:
 
 
 def _element(type: Attribute) -> Attribute:
-    return type.element_type if isinstance(type, TensorType) else type
+    return type.element_type if is_tensor_type(type) else type
 
 
 def reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:

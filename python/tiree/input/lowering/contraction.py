@@ -25,6 +25,7 @@ from tiree.input.lowering.context import (
 )
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute, widened
 from tiree.input.lowering.scalar_ops import convert, is_bool
+from tiree.support.typed import is_tensor_type
 
 
 def accumulator_type(element: Attribute) -> Attribute:
@@ -50,7 +51,7 @@ def multiply_add(
     wide = accumulator_type(type.element_type)
     (lhs, lhs_element, lhs_map), (rhs, rhs_element, rhs_map) = operands
     accumulator = lowering.fill(scalar_attribute(wide, 0), TensorType(wide, type.shape))
-    if loops > parallel and 0 in (*lhs.type.get_shape(), *rhs.type.get_shape()):  # pyright: ignore
+    if loops > parallel and 0 in (*tensor_type(lhs).get_shape(), *tensor_type(rhs).get_shape()):
         result = accumulator
     else:
 
@@ -116,7 +117,7 @@ def _contract(lowering: Lowering, op: Operation, numbers: DotDimensionNumbers) -
                 loop += 1
     total = parallel + len(contracted)
     type = signless(tensor_type(op.results[0]))
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     lowering.set(
         op.results[0],
         multiply_add(

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import IntegerAttr
-from xdsl.ir import Block, Operation, Region
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.reduce import body_of
 from tiree.input.lowering.scalar import inherent
+from tiree.support.typed import is_integer_attr
 
 
 def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
@@ -26,13 +26,13 @@ def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
     return Region(block)
 
 
-def _result_types(op: Operation) -> list:
+def _result_types(op: Operation) -> list[Attribute]:
     return [signless(result.type) for result in op.results]
 
 
 def _if(lowering: Lowering, op: Operation) -> None:
     scalar = lowering.splat(op.operands[0])
-    if isinstance(scalar, IntegerAttr):
+    if is_integer_attr(scalar):
         _inline(lowering, op, 0 if scalar.value.data else 1)
         return
     condition = lowering.extract(lowering.get(op.operands[0]))
@@ -54,8 +54,8 @@ def _case(lowering: Lowering, op: Operation) -> None:
     if count == 0:
         raise Unsupported("without branches")
     scalar = lowering.splat(op.operands[0])
-    if isinstance(scalar, IntegerAttr) or count == 1:
-        index = scalar.value.data if isinstance(scalar, IntegerAttr) else 0
+    if is_integer_attr(scalar) or count == 1:
+        index = scalar.value.data if is_integer_attr(scalar) else 0
         _inline(lowering, op, index if 0 <= index < count else count - 1)
         return
     index = lowering.extract(lowering.get(op.operands[0]))
@@ -102,7 +102,7 @@ def _while(lowering: Lowering, op: Operation) -> None:
     _set_all(lowering, op, new.results)
 
 
-def _set_all(lowering: Lowering, op: Operation, results: Sequence) -> None:
+def _set_all(lowering: Lowering, op: Operation, results: Sequence[SSAValue]) -> None:
     for old, new in zip(op.results, results, strict=True):
         lowering.set(old, new)
 

@@ -11,15 +11,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AffineMapAttr, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import ConvDimensionNumbers, ConvDimensionNumbersAttr
-from tiree.input.lowering.context import Lowering, Unsupported, signless, tensor_type
+from tiree.input.lowering.context import Lowering, ScalarAttr, Unsupported, signless, tensor_type
 from tiree.input.lowering.contraction import multiply_add
 from tiree.input.lowering.scalar import inherent, scalar_attribute
 from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
+from tiree.support.typed import is_tensor_type
 
 
 @dataclass
@@ -48,7 +49,7 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
     flipped = [numbers.kernel_spatial_dimensions[i] for i in range(spatial) if reversal[i]]
     kernel = reverse(lowering, kernel, flipped)
     type = signless(tensor_type(op.results[0]))
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     builder = _Loops(numbers, strides, rhs_dilation, feature_groups, batch_groups)
     result = builder.build(
         lowering, (value, tensor_type(lhs).element_type), (kernel, tensor_type(rhs).element_type), type
@@ -62,7 +63,7 @@ def _padded_input(lowering: Lowering, op: Operation, numbers: ConvDimensionNumbe
     padding = ints_property(op, "padding", [0] * (2 * spatial))
     dilation = ints_property(op, "lhs_dilation", [1] * spatial)
     value = lowering.get(op.operands[0])
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape = value.type.get_shape()
     low, high, interior = [0] * len(shape), [0] * len(shape), [0] * len(shape)
     for i, dim in enumerate(numbers.input_spatial_dimensions):
@@ -78,7 +79,7 @@ def _padded_input(lowering: Lowering, op: Operation, numbers: ConvDimensionNumbe
     return pad_general(lowering, value, fill, low, interior, TensorType(value.type.element_type, sizes))
 
 
-def _rank0(scalar) -> DenseAttr:
+def _rank0(scalar: ScalarAttr) -> DenseAttr:
     from tiree.dialects.dense import encode_scalar
 
     return DenseAttr.from_buffer(TensorType(scalar.type, []), encode_scalar(scalar.type, scalar.value.data), splat=True)
@@ -102,7 +103,14 @@ class _Loops:
         self.batch_groups = batch_groups
         self.groups = max(feature_groups, batch_groups)
 
-    def build(self, lowering: Lowering, lhs, rhs, type: TensorType) -> SSAValue:
+    def build(
+        self,
+        lowering: Lowering,
+        lhs: tuple[SSAValue, Attribute],
+        rhs: tuple[SSAValue, Attribute],
+        type: TensorType,
+    ) -> SSAValue:
+        """`lhs` and `rhs` are new values with their old element types."""
         n = self.numbers
         shape = type.get_shape()
         output_dims: list[int] = []
@@ -123,7 +131,7 @@ class _Loops:
                 output_dims.append(dim)
                 output_shape.append(size)
         parallel = len(output_shape)
-        kernel_shape = rhs[0].type.get_shape()
+        kernel_shape = tensor_type(rhs[0]).get_shape()
         window = [kernel_shape[d] for d in n.kernel_spatial_dimensions]
         features = kernel_shape[n.kernel_input_feature_dimension]
         loops = parallel
@@ -155,7 +163,7 @@ class _Loops:
         loops: int,
     ) -> tuple[SSAValue, AffineMapAttr]:
         n = self.numbers
-        shape = value.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        shape = tensor_type(value).get_shape()
         dims: list[_Dim] = []
         for dim, size in enumerate(shape):
             if dim == n.input_batch_dimension:
@@ -191,7 +199,7 @@ class _Loops:
         loops: int,
     ) -> tuple[SSAValue, AffineMapAttr]:
         n = self.numbers
-        shape = kernel.type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+        shape = tensor_type(kernel).get_shape()
         dims: list[_Dim] = []
         for dim, size in enumerate(shape):
             if dim == n.kernel_output_feature_dimension:

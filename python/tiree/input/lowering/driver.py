@@ -21,6 +21,7 @@ from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
+from tiree.support.typed import is_tensor_type
 
 _STEP_MESSAGE = StringAttr("scf.for needs a positive step")
 _RETURNS = ("func.return", "util.return", "stablehlo.return")
@@ -30,9 +31,9 @@ _RETURNS = ("func.return", "util.return", "stablehlo.return")
 class FunctionLowering(Lowering):
     """`functions` are the module's functions by name; `kept` collects those that calls still refer to."""
 
-    functions: Mapping[str, Operation] = field(default_factory=dict)
-    kept: dict[str, None] = field(default_factory=dict)
-    stack: list[str] = field(default_factory=list)
+    functions: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
+    kept: dict[str, None] = field(default_factory=dict[str, None])
+    stack: list[str] = field(default_factory=list[str])
     kernels: int = 0
     """How many structured ops enclose the current op."""
 
@@ -54,7 +55,7 @@ class FunctionLowering(Lowering):
                 handler(self, op)
             elif op.name == "arith.constant" and isinstance(value := op.properties["value"], DenseAttr):
                 set_constant(self, op.results[0], value)
-            elif self.kernels and op.name in DIVISIONS and not isinstance(op.results[0].type, TensorType):
+            elif self.kernels and op.name in DIVISIONS and not is_tensor_type(op.results[0].type):
                 self._division(op)
             elif op.name in ("func.call", "util.call"):
                 self.inline_call(op, "callee")
@@ -71,7 +72,7 @@ class FunctionLowering(Lowering):
         """Something to go on with after an op that is not supported, so that one run reports all of them."""
         for result in op.results:
             type = signless(result.type)
-            if not isinstance(type, TensorType):
+            if not is_tensor_type(type):
                 type = TensorType(type, [])
             self.set(result, self.empty(type))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.input.lowering.chlo_ops import CHLO_SCALAR
 from tiree.input.lowering.context import Lowering, Unsupported, identity, map_attr, signless, tensor_type
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type
+from tiree.support.typed import is_tensor_type
 
 SCALARS: dict[str, Scalar] = SCALAR | CHLO_SCALAR
 
@@ -26,7 +27,7 @@ def lower_elementwise(lowering: Lowering, op: Operation) -> None:
     if op.name == "stablehlo.bitcast_convert":
         _check_bitcast(op)
     type = signless(result)
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     lowering.set(
         op.results[0],
         map_elements(lowering, op.operands, type, lambda s, args: run_scalar(scalar, s, op, args)),
@@ -66,9 +67,9 @@ def map_elements(
     def emit(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
         return body(s, [args[place] if isinstance(place, int) else s.attribute(place) for place in places])
 
-    maps = []
+    maps: list[AffineMapAttr] = []
     for value in inputs:
-        assert isinstance(value.type, TensorType)
+        assert is_tensor_type(value.type)
         maps.append(identity(rank) if len(value.type.get_shape()) == rank else map_attr(rank, ()))
     return lowering.parallel(list(zip(inputs, maps, strict=True)), type, emit)
 

@@ -6,10 +6,10 @@ the host never reads them back and no access is out of range.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerAttr, IntegerType
+from xdsl.dialects.builtin import AffineMapAttr, IntegerAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import GatherDimensionNumbersAttr
@@ -17,6 +17,7 @@ from tiree.input.lowering.context import Lowering, Unsupported, identity, map_at
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, integer_width
 from tiree.input.lowering.scalar_ops import is_unsigned
 from tiree.input.lowering.structural import ints_property, result_type, squeeze
+from tiree.support.typed import is_integer_attr, is_integer_type
 
 
 def clamped(s: ScalarBuilder, start: SSAValue, unsigned: bool, limit: int) -> SSAValue:
@@ -49,7 +50,7 @@ def _gather(lowering: Lowering, op: Operation) -> None:
     # The index tensor's dimensions other than the vector one are the batch dimensions of the result, in order.
     batch_dims = [d for d in range(starts_rank) if d != vector_dim]
     single = len(numbers.start_index_map) == 1
-    inputs = []
+    inputs: list[tuple[SSAValue, AffineMapAttr]] = []
     if single:
         if vector_dim < starts_rank:
             indices = squeeze(lowering, indices, [vector_dim])
@@ -86,20 +87,22 @@ _INDEX = IntegerAttr.from_index_int_value(0).type
 
 def _static_starts(lowering: Lowering, starts: Sequence[SSAValue], limits: Sequence[int]) -> list[int] | None:
     """The clamped start indices, when all are constants."""
-    values = []
+    values: list[int] = []
     for start, limit in zip(starts, limits, strict=True):
         attr = lowering.splat(start)
-        if not isinstance(attr, IntegerAttr):
+        if not is_integer_attr(attr):
             return None
         value = attr.value.data
         element = tensor_type(start).element_type
-        if is_unsigned(element) and isinstance(element, IntegerType):
+        if is_unsigned(element) and is_integer_type(element):
             value &= (1 << element.width.data) - 1
         values.append(min(max(value, 0), limit))
     return values
 
 
-def _start_inputs(lowering: Lowering, starts: Sequence[SSAValue], rank: int):
+def _start_inputs(
+    lowering: Lowering, starts: Sequence[SSAValue], rank: int
+) -> tuple[list[tuple[SSAValue, AffineMapAttr]], Callable[[ScalarBuilder, Sequence[SSAValue], int, int], SSAValue]]:
     """Inputs for the start indices that are not constant, and a function that gives start `i` in the body."""
     inputs: list[SSAValue] = []
     places: dict[int, int] = {}
@@ -133,7 +136,7 @@ def _dynamic_slice(lowering: Lowering, op: Operation) -> None:
     inputs, start_of = _start_inputs(lowering, starts, len(sizes))
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
-        at = []
+        at: list[SSAValue] = []
         for dim, limit in enumerate(limits):
             position = s.index(dim)
             at.append(position if limit == 0 else s.add_(start_of(s, args, dim, limit), position))

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import AffineMapAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import (
     PARALLEL,
     REDUCTION,
@@ -22,6 +23,7 @@ from tiree.input.lowering.context import (
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.structural import broadcast, ints_property, pad_edges, pad_general
+from tiree.support.typed import is_tensor_type
 
 _RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.optimization_barrier")
 """Ops that change nothing on rank-0 tensors."""
@@ -53,7 +55,8 @@ def emit_region(lowering: Lowering, s: ScalarBuilder, block: Block, arguments: S
         if any(tensor_type(value).get_shape() for value in (*op.operands, *op.results)):
             raise Unsupported(f"with {op.name} on tensors that are not scalars in its body")
         if op.name == "stablehlo.constant":
-            attr = splat_of(op.properties["value"])  # pyright: ignore[reportArgumentType]
+            value = op.properties["value"]
+            attr = splat_of(value) if isinstance(value, DenseAttr) else None
             if attr is None:
                 raise Unsupported("with a constant in its body that is not a scalar")
             scalars[op.results[0]] = s.attribute(attr)
@@ -84,7 +87,7 @@ def _split(op: Operation) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
 
 def _result_types(op: Operation) -> list[TensorType]:
     types = [signless(tensor_type(result)) for result in op.results]
-    return [type for type in types if isinstance(type, TensorType)]
+    return [type for type in types if is_tensor_type(type)]
 
 
 def _reduce(lowering: Lowering, op: Operation) -> None:
@@ -119,7 +122,7 @@ def window_map(
     Loops are the output dimensions, then one for each dimension of `windowed`.
     """
     loops = rank + len(windowed)
-    exprs = []
+    exprs: list[AffineExpr] = []
     for d in range(rank):
         expr: AffineExpr = AffineExpr.dimension(d)
         if strides[d] != 1:
@@ -188,14 +191,14 @@ def pad_with(
     if fill is not None and not any(interior):
         return pad_edges(lowering, new, fill, low, high)
     type = signless(tensor_type(value))
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     sizes = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low, type.get_shape(), high, interior, strict=True)]
     return pad_general(lowering, new, lowering.get(init), low, interior, TensorType(type.element_type, sizes))
 
 
 def _map(lowering: Lowering, op: Operation) -> None:
     type = signless(tensor_type(op.results[0]))
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     rank = len(type.get_shape())
     block = body_of(op)
     lowering.set(

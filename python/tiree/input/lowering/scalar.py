@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     IndexType,
     IntegerAttr,
     IntegerType,
+    LocationAttr,
     i1,
 )
 from xdsl.dialects.linalg.ops import IndexOp
@@ -24,6 +25,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import arith_ext
 from tiree.dialects.arith import ConstantOp
+from tiree.support.typed import is_float_attr, is_integer_type, tensor_type
 
 _FASTMATH = {"fastmath": FastMathFlagsAttr("none")}
 _OVERFLOW = {"overflowFlags": IntegerOverflowAttr("none")}
@@ -41,7 +43,7 @@ def inherent(op: Operation, name: str) -> Attribute | None:
 
 def scalar_attribute(type: Attribute, value: int | float) -> IntegerAttr | FloatAttr:
     """The constant `value` of a scalar type; integers wrap to the width (signed; `i1` is 0 or 1)."""
-    if isinstance(type, IntegerType):
+    if is_integer_type(type):
         width = type.width.data
         bits = int(value) & ((1 << width) - 1)
         if width > 1 and bits >> (width - 1):
@@ -63,20 +65,20 @@ def integer_width(type: Attribute) -> int:
     """Bits of an integer type; 64 for index."""
     if isinstance(type, IndexType):
         return 64
-    assert isinstance(type, IntegerType), type
+    assert is_integer_type(type), type
     return type.width.data
 
 
 class ScalarBuilder:
     """Appends to `block`. Constants are emitted where they are first used and shared within the builder."""
 
-    def __init__(self, block: Block, location: Attribute | None) -> None:
+    def __init__(self, block: Block, location: LocationAttr) -> None:
         self.block = block
         self.location = location
         self._constants: dict[Attribute, SSAValue] = {}
 
     def add(self, op: Operation) -> Operation:
-        op.location = self.location  # pyright: ignore[reportAttributeAccessIssue]
+        op.location = self.location
         self.block.add_op(op)
         return op
 
@@ -89,7 +91,7 @@ class ScalarBuilder:
     def attribute(self, attr: IntegerAttr | FloatAttr) -> SSAValue:
         """The constant `attr`."""
         key = attr
-        if isinstance(attr, FloatAttr) and (attr.value.data != attr.value.data or attr.value.data == 0.0):
+        if is_float_attr(attr) and (attr.value.data != attr.value.data or attr.value.data == 0.0):
             # NaN never equals itself and -0.0 equals 0.0: both would confuse the table.
             return self._value(ConstantOp.create(result_types=[attr.type], properties={"value": attr}))
         if key not in self._constants:
@@ -140,7 +142,7 @@ class ScalarBuilder:
 
     def extract(self, source: SSAValue, indices: list[SSAValue]) -> SSAValue:
         """One element of a tensor; the indices must be in range."""
-        element = source.type.get_element_type()  # pyright: ignore[reportAttributeAccessIssue]
+        element = tensor_type(source).element_type
         return self._value(tensor.ExtractOp.create(operands=[source, *indices], result_types=[element]))
 
     # Shorthands.

@@ -12,13 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, ComplexType, IntegerAttr, IntegerType, Signedness, TensorType
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import arith_ext
 from tiree.dialects.arith import constant_int
 from tiree.dialects.stablehlo_attrs import EnumAttr
 from tiree.input.lowering.scalar import ScalarBuilder, float_width, inherent, integer_width, widened
+from tiree.support.typed import is_complex_type, is_integer_attr, is_integer_type, is_tensor_type
 
 Scalar = Callable[[ScalarBuilder, Operation, Sequence[SSAValue]], SSAValue]
 
@@ -30,7 +31,7 @@ class UnsupportedType(Exception):
 def element_type(value: SSAValue | Attribute) -> Attribute:
     """The element type of a tensor value or type, the type itself for scalars."""
     type = value.type if isinstance(value, SSAValue) else value
-    return type.element_type if isinstance(type, TensorType) else type
+    return type.element_type if is_tensor_type(type) else type
 
 
 def is_float(type: Attribute) -> bool:
@@ -38,12 +39,12 @@ def is_float(type: Attribute) -> bool:
 
 
 def is_bool(type: Attribute) -> bool:
-    return isinstance(type, IntegerType) and type.width.data == 1
+    return is_integer_type(type) and type.width.data == 1
 
 
 def is_unsigned(type: Attribute) -> bool:
     """Whether integers of `type` are unsigned; `i1` counts as such."""
-    return isinstance(type, IntegerType) and (type.signedness.data is Signedness.UNSIGNED or type.width.data == 1)
+    return is_integer_type(type) and (type.signedness.data is Signedness.UNSIGNED or type.width.data == 1)
 
 
 def _kind(op: Operation, index: int = 0) -> str:
@@ -51,7 +52,7 @@ def _kind(op: Operation, index: int = 0) -> str:
     type = element_type(op.operands[index])
     if is_float(type):
         return "float"
-    if isinstance(type, IntegerType):
+    if is_integer_type(type):
         return "bool" if type.width.data == 1 else "uint" if is_unsigned(type) else "int"
     raise UnsupportedType(f"on elements of type {type}")
 
@@ -281,7 +282,7 @@ def _reduce_precision(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue])
     """Rounds to fewer mantissa bits (nearest even), then sends what the exponent cannot hold to inf or 0."""
     x = args[0]
     exponent_bits, mantissa_bits = (
-        attr.value.data if isinstance(attr := inherent(op, name), IntegerAttr) else 0
+        attr.value.data if is_integer_attr(attr := inherent(op, name)) else 0
         for name in ("exponent_bits", "mantissa_bits")
     )
     width = float_width(x.type)
@@ -321,9 +322,9 @@ def convert(s: ScalarBuilder, source: Attribute, target: Attribute, x: SSAValue)
     Floats to integers saturate and NaN becomes 0; integers wrap; to `i1` is `x != 0`.
     """
     for type in (source, target):
-        if isinstance(type, ComplexType) or not isinstance(type, (AnyFloat, IntegerType)):
+        if is_complex_type(type) or not isinstance(type, (AnyFloat, IntegerType)):
             raise UnsupportedType(f"from {source} to {target}")
-    if isinstance(source, IntegerType):
+    if is_integer_type(source):
         return _convert_integer(s, source, target, x)
     if isinstance(target, AnyFloat):
         return s.float_resize(x, target)
@@ -368,7 +369,7 @@ def _convert(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAVa
 
 def _bitcast(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
     target = element_type(op.results[0])
-    if isinstance(target, IntegerType):
+    if is_integer_type(target):
         target = IntegerType(target.width.data)
     return s.bitcast(args[0], target)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import IndexType, IntegerType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import ScatterDimensionNumbers, ScatterDimensionNumbersAttr
@@ -19,11 +19,12 @@ from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
 from tiree.input.lowering.scalar_ops import is_unsigned
 from tiree.input.lowering.structural import reshape
+from tiree.support.typed import is_tensor_type
 
 
 def _components(lowering: Lowering, indices: SSAValue, vector_dim: int, count: int) -> list[SSAValue]:
     """One tensor of start indices for each component, without the vector dimension."""
-    assert isinstance(indices.type, TensorType)
+    assert is_tensor_type(indices.type)
     shape = list(indices.type.get_shape())
     if vector_dim == len(shape):
         return [indices]
@@ -31,7 +32,7 @@ def _components(lowering: Lowering, indices: SSAValue, vector_dim: int, count: i
     if count == 1:
         return [reshape(lowering, indices, batch)]
     sizes = [1 if d == vector_dim else size for d, size in enumerate(shape)]
-    parts = []
+    parts: list[SSAValue] = []
     for component in range(count):
         offsets = [component if d == vector_dim else 0 for d in range(len(shape))]
         parts.append(reshape(lowering, lowering.slice(indices, offsets, sizes), batch))
@@ -56,7 +57,7 @@ def _scatter(lowering: Lowering, op: Operation) -> None:
         attr.data.index_vector_dim,
         len(attr.data.scatter_dims_to_operand_dims),
     )
-    batch_rank = len(starts[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
+    batch_rank = len(tensor_type(starts[0]).get_shape())
     loops = rank + batch_rank
     sources = [lowering.get(update) for update in updates]
     unsigned = is_unsigned(tensor_type(indices).element_type)

@@ -10,7 +10,7 @@ from array import array
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.dialects.dense import DenseAttr
@@ -19,6 +19,7 @@ from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
 from tiree.input.lowering.scalar_ops import is_unsigned, total_order
 from tiree.input.lowering.structural import int_property
+from tiree.support.typed import is_integer_attr
 
 Less = Callable[[ScalarBuilder, Sequence[SSAValue], Sequence[SSAValue]], SSAValue]
 
@@ -55,7 +56,7 @@ def _exchange(
 ) -> Sequence[SSAValue]:
     """One pass, at one element: the element that belongs here, of this one and its partner."""
     index = IndexType()
-    shape = sources[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    shape = tensor_type(sources[0]).get_shape()
     x = s.index(dim)
     above, below = s.add_(x, k), s.sub(x, k)
     lower = s.and_(_is_lower(s, x, p, k), s.cmpi("slt", above, s.constant(index, shape[dim])))
@@ -70,7 +71,7 @@ def _exchange(
 
 def sort_values(lowering: Lowering, values: Sequence[SSAValue], dim: int, less: Less) -> Sequence[SSAValue]:
     """`values` (new tensors of one shape) sorted together along `dim`; `less` is strict."""
-    shape = values[0].type.get_shape()  # pyright: ignore[reportAttributeAccessIssue]
+    shape = tensor_type(values[0]).get_shape()
     if 0 in shape:
         return values
     passes = _passes(shape[dim])
@@ -91,8 +92,9 @@ def _pass(
     less: Less,
     parameters: Callable[[ScalarBuilder], tuple[SSAValue, SSAValue]],
 ) -> Sequence[SSAValue]:
-    rank = len(values[0].type.get_shape())  # pyright: ignore[reportAttributeAccessIssue]
-    outputs = [lowering.empty(value.type) for value in values]  # pyright: ignore[reportArgumentType]
+    types = [tensor_type(value) for value in values]
+    rank = len(types[0].get_shape())
+    outputs = [lowering.empty(type) for type in types]
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         del args
@@ -105,7 +107,7 @@ def _loop(
     lowering: Lowering, values: Sequence[SSAValue], dim: int, less: Less, passes: Sequence[tuple[int, int]]
 ) -> Sequence[SSAValue]:
     """The passes as a loop on the host around one dispatch, which looks its parameters up by the loop's counter."""
-    tables = []
+    tables: list[SSAValue] = []
     for which in (0, 1):
         data = array("i", [one[which] for one in passes]).tobytes()
         tables.append(lowering.constant(DenseAttr.from_buffer(TensorType(IntegerType(32), [len(passes)]), data)))
@@ -159,7 +161,7 @@ def _sort(lowering: Lowering, op: Operation) -> None:
 
     values = [lowering.get(value) for value in op.operands]
     attr = inherent(op, "is_stable")
-    if isinstance(attr, IntegerAttr) and attr.value.data:
+    if is_integer_attr(attr) and attr.value.data:
         results = sort_values(lowering, [*values, _positions(lowering, shape, dim)], dim, stable(less))
     else:
         results = sort_values(lowering, values, dim, less)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import (
     Lowering,
+    ScalarAttr,
     Splat,
     Unsupported,
     map_attr,
@@ -19,6 +20,7 @@ from tiree.input.lowering.context import (
     tensor_type,
 )
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, widened
+from tiree.support.typed import is_integer_attr, is_tensor_type
 
 
 def first_argument(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
@@ -30,7 +32,7 @@ def first_argument(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
 def int_property(op: Operation, name: str, default: int | None = None) -> int:
     """An integer property. Raises `Unsupported` when it is missing or something else."""
     attr = inherent(op, name)
-    if isinstance(attr, IntegerAttr):
+    if is_integer_attr(attr):
         return attr.value.data
     if attr is None and default is not None:
         return default
@@ -52,20 +54,23 @@ def ints_property(op: Operation, name: str, default: Sequence[int] | None = None
 def result_type(op: Operation) -> TensorType:
     """The signless type of the first result."""
     type = signless(tensor_type(op.results[0]))
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     return type
 
 
 def set_constant(lowering: Lowering, old: SSAValue, value: DenseAttr) -> None:
     """`value` stands for `old`: as a splat when it is one."""
     scalar = splat_of(value)
-    lowering.set(old, Splat(scalar, value.type) if scalar is not None else lowering.constant(value))  # pyright: ignore
+    if scalar is not None and is_tensor_type(value.type):
+        lowering.set(old, Splat(scalar, value.type))
+    else:
+        lowering.set(old, lowering.constant(value))
 
 
 def _constant(lowering: Lowering, op: Operation) -> None:
     value = inherent(op, "value")
     type = signless(tensor_type(op.results[0]))
-    if not isinstance(value, DenseAttr) or not isinstance(type, TensorType):
+    if not isinstance(value, DenseAttr) or not is_tensor_type(type):
         raise Unsupported(f"with the value {value}")
     set_constant(lowering, op.results[0], DenseAttr(type, value.data))
 
@@ -106,7 +111,7 @@ def _broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
 
 def broadcast(lowering: Lowering, value: SSAValue, dims: Sequence[int], type: TensorType) -> SSAValue:
     """`value` repeated into `type`; its dimension i becomes `dims[i]`, or is repeated where its size is 1."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape, target = value.type.get_shape(), type.get_shape()
     for size, dim in zip(shape, dims, strict=True):
         if size not in (1, target[dim]):
@@ -121,7 +126,7 @@ def broadcast(lowering: Lowering, value: SSAValue, dims: Sequence[int], type: Te
 
 def squeeze(lowering: Lowering, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     """`value` without its dimensions `dims`, all of size 1."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape = value.type.get_shape()
     kept = [size for i, size in enumerate(shape) if i not in set(dims)]
     return reshape(lowering, value, kept)
@@ -156,7 +161,7 @@ def _reshape(lowering: Lowering, op: Operation) -> None:
 
 def reshape(lowering: Lowering, value: SSAValue, shape: Sequence[int]) -> SSAValue:
     """`value` with another shape of as many elements: a collapse, an expand, or the two through their common groups."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     source = value.type.get_shape()
     if tuple(source) == tuple(shape):
         return value
@@ -200,7 +205,7 @@ def _common_groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[l
     return pairs
 
 
-def _product(sizes) -> int:
+def _product(sizes: Iterable[int]) -> int:
     result = 1
     for size in sizes:
         result *= size
@@ -221,7 +226,7 @@ def transpose(lowering: Lowering, value: SSAValue, permutation: Sequence[int]) -
     """Result dimension i is source dimension `permutation[i]`."""
     if list(permutation) == list(range(len(permutation))):
         return value
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape = value.type.get_shape()
     type = TensorType(value.type.element_type, [shape[p] for p in permutation])
     inverse = tuple(permutation.index(d) for d in range(len(permutation)))
@@ -273,9 +278,11 @@ def _pad(lowering: Lowering, op: Operation) -> None:
     lowering.set(op.results[0], pad_general(lowering, value, lowering.get(op.operands[1]), low, interior, type))
 
 
-def pad_edges(lowering: Lowering, value: SSAValue, fill, low: Sequence[int], high: Sequence[int]) -> SSAValue:
+def pad_edges(
+    lowering: Lowering, value: SSAValue, fill: ScalarAttr, low: Sequence[int], high: Sequence[int]
+) -> SSAValue:
     """Padding with a constant; negative amounts cut."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape = value.type.get_shape()
     cut_low, cut_high = [max(0, -a) for a in low], [max(0, -b) for b in high]
     if any(cut_low) or any(cut_high):
@@ -297,7 +304,7 @@ def pad_general(
     type: TensorType,
 ) -> SSAValue:
     """Padding with gaps, or with a value that is not constant: each element reads the source or takes `fill`."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape = value.type.get_shape()
     rank = len(shape)
     if 0 in shape:
@@ -310,7 +317,7 @@ def pad_general(
             position = s.index(dim)
             if low[dim]:
                 position = s.sub(position, s.constant(position.type, low[dim]))
-            conditions = []
+            conditions: list[SSAValue] = []
             quotient = position
             if low[dim] > 0:
                 conditions.append(s.cmpi("sge", position, s.constant(position.type, 0)))
@@ -337,14 +344,14 @@ def _reverse(lowering: Lowering, op: Operation) -> None:
 
 def reverse(lowering: Lowering, value: SSAValue, dims: Sequence[int]) -> SSAValue:
     """`value` read backwards along `dims`."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     shape = value.type.get_shape()
     if 0 in shape or not dims:
         return value
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
         del args
-        at = []
+        at: list[SSAValue] = []
         for dim, size in enumerate(shape):
             position = s.index(dim)
             at.append(s.sub(s.constant(position.type, size - 1), position) if dim in dims else position)
