@@ -89,7 +89,7 @@ def renumber(map: AffineMap, positions: Sequence[int], num_dims: int) -> AffineM
 
 def dim_positions(map: AffineMap) -> list[int] | None:
     """The dims that `map` selects, or None unless every result is a bare dim."""
-    positions = []
+    positions: list[int] = []
     for expr in map.results:
         if not isinstance(expr, AffineDimExpr):
             return None

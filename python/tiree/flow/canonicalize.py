@@ -14,6 +14,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
 
 from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.dialects.dense import DenseAttr
@@ -44,12 +45,13 @@ from tiree.flow.structured import (
     segments,
     shape_of,
 )
+from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type, tensor_type
 
 Folder = Callable[[Operation], SSAValue | None]
 
 
 def _static(op: Operation, name: str) -> tuple[int, ...]:
-    return tuple(op.properties[name].get_values())  # pyright: ignore
+    return ints_of(op.properties[name])
 
 
 def _same_type(op: Operation) -> SSAValue | None:
@@ -60,7 +62,7 @@ def _reshape(op: Operation) -> SSAValue | None:
     """Of the same type; of a reshape back to its source's type; of a fill or a constant."""
     source = op.operands[0]
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     if source.type == type:
         return source
     producer = defining_op(source)
@@ -77,7 +79,7 @@ def _reshape(op: Operation) -> SSAValue | None:
         return _collapse_before_pad(op, producer)
     if producer.name == "tensor.extract_slice" and source.has_one_use() and _drops_unit_dims(source, type):
         slice = producer.clone()
-        slice.results[0]._type = type
+        Rewriter.replace_value_with_new_type(slice.results[0], type)
         insert_before(op, slice)
         return slice.results[0]
     attr = constant_of(source)
@@ -91,7 +93,7 @@ def _reshape(op: Operation) -> SSAValue | None:
 def _collapse_before_pad(op: Operation, pad: Operation) -> SSAValue | None:
     """`collapse(pad(x))` as `pad(collapse(x))` when only unpadded dims of extent 1 disappear."""
     shape = shape_of(pad.results[0])
-    groups = [[dim.value.data for dim in group.data] for group in op.properties["reassociation"].data]  # pyright: ignore
+    groups = [[int_of(dim) for dim in array_of(group)] for group in array_of(op.properties["reassociation"])]
     low, high = (list(_static(pad, name)) for name in ("static_low", "static_high"))
     kept: list[int] = []
     for group in groups:
@@ -103,14 +105,14 @@ def _collapse_before_pad(op: Operation, pad: Operation) -> SSAValue | None:
     if len(pad.operands) > 1 or any(low[d] or high[d] for d in range(len(shape)) if d not in kept):
         return None
     inner_shape = [shape_of(source)[dim] for dim in kept]
-    assert isinstance(source.type, TensorType)
+    inner_type = TensorType(tensor_type(source).element_type, inner_shape)
     inner = op.clone()
     inner.operands[0] = source
-    inner.results[0]._type = TensorType(source.type.element_type, inner_shape)
+    Rewriter.replace_value_with_new_type(inner.results[0], inner_type)
     insert_before(op, inner)
     outer = pad.clone()
     outer.operands[0] = inner.results[0]
-    outer.results[0]._type = op.results[0].type
+    Rewriter.replace_value_with_new_type(outer.results[0], op.results[0].type)
     block = outer.regions[0].block
     for dim in reversed(range(len(shape))):
         if dim not in kept:
@@ -165,7 +167,7 @@ def _extract_slice(op: Operation) -> SSAValue | None:
         insert_before(op, empty, fill)
         return fill.results[0]
     attr = constant_of(op.operands[0])
-    if isinstance(attr, DenseAttr) and attr.is_splat and isinstance(type, TensorType):
+    if isinstance(attr, DenseAttr) and attr.is_splat and is_tensor_type(type):
         constant = ConstantOp(DenseAttr(type, attr.data))
         insert_before(op, constant)
         return constant.result
@@ -186,7 +188,7 @@ def _from_elements(op: Operation) -> SSAValue | None:
     from tiree.dialects.dense import encode_scalar
 
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     numbers = [number_of(operand) for operand in op.operands]
     if not numbers or any(number is None or number != number for number in numbers):
         return None

@@ -61,7 +61,7 @@ def collapse(op: Operation) -> bool:
     if None in new_maps:
         return False
     old_extents = loop_extents(op)
-    extents = []
+    extents: list[int] = []
     for chain, _ in groups:
         extent = 1
         for dim in chain:

@@ -25,6 +25,7 @@ from tiree.flow.materialize_slices import as_copy_command, host_indices
 from tiree.flow.slices import is_one_copy, mixed_operands
 from tiree.flow.structured import function_blocks, insert_before, replace_op, shape_of
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import ints_of, is_tensor_type
 
 Converter = Callable[[Operation], SSAValue | None]
 
@@ -64,11 +65,11 @@ def _extract_slice(op: Operation) -> SSAValue | None:
 
 def _insert_slice(op: Operation) -> SSAValue | None:
     source, dest = op.operands[0], op.operands[1]
-    sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
+    sizes = list(ints_of(op.properties["static_sizes"]))
     offsets = mixed_operands(op, "static_offsets", 2)
     if not is_one_copy(op, shape_of(dest)):
         return None
-    assert isinstance(source.type, TensorType)
+    assert is_tensor_type(source.type)
     if list(shape_of(source)) != sizes:
         expanded = TensorReshapeOp.of(source, TensorType(source.type.element_type, sizes))
         insert_before(op, expanded)

@@ -37,7 +37,10 @@ def is_pure(op: Operation) -> bool:
     return (name.startswith(_PURE_DIALECTS) and name not in _TERMINATORS) or name in _PURE_OPS
 
 
-def structural_key(op: Operation, numbering: dict[SSAValue, int] | None = None) -> tuple:
+Key = tuple[object, ...]
+
+
+def structural_key(op: Operation, numbering: dict[SSAValue, int] | None = None) -> Key:
     """A hashable form of `op`. Values in `numbering` (and those defined inside) count by number, others by identity."""
     numbering = {} if numbering is None else numbering
     operands = tuple(numbering.get(operand, operand) for operand in op.operands)
@@ -58,8 +61,8 @@ def _name(item: tuple[str, object]) -> str:
     return item[0]
 
 
-def _region_key(region: Region, numbering: dict[SSAValue, int]) -> tuple:
-    keys = []
+def _region_key(region: Region, numbering: dict[SSAValue, int]) -> Key:
+    keys: list[Key] = []
     for block in region.blocks:
         for arg in block.args:
             numbering[arg] = len(numbering)
@@ -67,9 +70,9 @@ def _region_key(region: Region, numbering: dict[SSAValue, int]) -> tuple:
     return tuple(keys)
 
 
-def merge_equal_ops(block: Block, outer: dict[tuple, Operation] | None = None) -> None:
+def merge_equal_ops(block: Block, outer: dict[Key, Operation] | None = None) -> None:
     """Merges equal pure ops of `block`; control flow inside sees the ops before it."""
-    seen = dict(outer) if outer else {}
+    seen: dict[Key, Operation] = dict(outer) if outer else {}
     for op in list(block.ops):
         if op.name.startswith("scf."):
             for region in op.regions:
@@ -101,7 +104,7 @@ def clean_body(op: Operation) -> None:
     assert block is not None
     if block.first_op is block.last_op:
         return
-    seen: dict[tuple, Operation] = {}
+    seen: dict[Key, Operation] = {}
     for inner in list(block.ops):
         if inner.regions or not is_pure(inner):
             continue

@@ -17,7 +17,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size, encode_scalar
-from tiree.flow.affine import is_projected_permutation
+from tiree.flow.affine import dim_positions, is_projected_permutation
 from tiree.flow.scalars import Number, evaluate
 from tiree.flow.simplify_generic import number_of, uniform_scalar
 from tiree.flow.structured import (
@@ -29,12 +29,13 @@ from tiree.flow.structured import (
     inputs_of,
     insert_before,
     is_elementwise,
-    is_tensor,
     loop_extents,
     maps_of,
     replace_op,
+    shape_of,
     yielded,
 )
+from tiree.support.typed import int_of, is_tensor_type, tensor_type
 
 MAX_MOVED_BYTES = 1 << 30
 MAX_COMPUTED = 64
@@ -53,14 +54,15 @@ def move_constant(op: Operation) -> DenseAttr | None:
     attr = _dense(op.operands[0])
     read, store = maps_of(op)
     type = op.results[0].type
-    if attr is None or attr.is_splat or not isinstance(type, TensorType):
+    if attr is None or attr.is_splat or not is_tensor_type(type):
         return None
-    if not is_projected_permutation(read) or len(read.results) != read.num_dims:
+    sources, targets = dim_positions(read), dim_positions(store)
+    if not is_projected_permutation(read) or len(read.results) != read.num_dims or sources is None or targets is None:
         return None
     if attr.buffer.nbytes > MAX_MOVED_BYTES:
         return None
-    place = {expr.position: axis for axis, expr in enumerate(read.results)}  # pyright: ignore
-    order = [place[expr.position] for expr in store.results]  # pyright: ignore
+    place = {position: axis for axis, position in enumerate(sources)}
+    order = [place[position] for position in targets]
     return _permuted(attr, order, type)
 
 
@@ -106,7 +108,7 @@ def _evaluate_point(op: Operation, inputs: list[Number], point: tuple[int, ...])
             results = [get(value) for value in inner.operands]
             return None if None in results else [number for number in results if number is not None]
         if inner.name == "linalg.index":
-            known[inner.results[0]] = point[inner.properties["dim"].value.data]  # pyright: ignore
+            known[inner.results[0]] = point[int_of(inner.properties["dim"])]
             continue
         if inner.name == "arith.constant":
             continue
@@ -129,7 +131,7 @@ def compute_constant(op: Operation) -> list[DenseAttr] | None:
     if None in arrays:
         return None
     maps = maps_of(op)
-    shapes = [value.type.get_shape() if is_tensor(value) else () for value in op.operands]  # pyright: ignore
+    shapes = [shape_of(value) for value in op.operands]
     extents = loop_extents(op)
     outputs: list[dict[int, Number]] = [{} for _ in op.results]
     count = len(values)
@@ -144,7 +146,7 @@ def compute_constant(op: Operation) -> list[DenseAttr] | None:
             return None
         for index, number in enumerate(results):
             outputs[index][_flat(maps[count + index].eval(point, ()), shapes[count + index])] = number
-    return [_from_numbers(output, result.type) for output, result in zip(outputs, op.results, strict=True)]  # pyright: ignore
+    return [_from_numbers(output, tensor_type(result)) for output, result in zip(outputs, op.results, strict=True)]
 
 
 def _flat(position: tuple[int, ...], shape: tuple[int, ...]) -> int:

@@ -13,7 +13,7 @@ import heapq
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -48,6 +48,7 @@ from tiree.flow.structured import (
     make_fill,
     require_static,
 )
+from tiree.support.typed import is_tensor_type, result_of
 
 
 def count_region() -> Region:
@@ -102,14 +103,14 @@ class _Body:
             else:
                 copy = op.clone({value: self.value(value) for value in op.operands})
                 self._prologue(copy)
-                return copy.results[outside.index]  # pyright: ignore[reportAttributeAccessIssue]
+                return copy.results[result_of(outside).index]
         if op is not None and op.name == "tensor.extract_slice" and has_static_strides(op):
             return self._load_box(op)
-        if not isinstance(outside.type, TensorType):
+        if not is_tensor_type(outside.type):
             if op is not None and reads_tensor(outside):
                 copy = op.clone({value: self.value(value) for value in op.operands})
                 self._prologue(copy)
-                return copy.results[outside.index]  # pyright: ignore[reportAttributeAccessIssue]
+                return copy.results[result_of(outside).index]
             return self.read_argument(outside, outside.type)
         if outside in self._in_place:
             argument = self.add_argument(outside, DispatchTensorType.of(TensorAccess.READ_WRITE, outside.type))
@@ -184,7 +185,7 @@ class _Body:
 def escaping_results(group: Group) -> list[SSAValue]:
     """Results of members that ops outside the group read, in program order."""
     inside = {*group.members, *group.stores}
-    found = []
+    found: list[SSAValue] = []
     for member in group.members:
         for result in member.results:
             if any(_host_user(use.operation, member.parent) not in inside for use in result.uses):
@@ -214,7 +215,7 @@ def accumulators(group: Group, results: list[SSAValue]) -> dict[SSAValue, SSAVal
         assert isinstance(member, Operation)
         if not is_generic(member) or is_elementwise(member):
             continue
-        init = inits_of(member)[result.index]  # pyright: ignore[reportAttributeAccessIssue]
+        init = inits_of(member)[result_of(result).index]
         made = init.op if isinstance(init, OpResult) else None
         if made is not None and (made.name in (*CLONED, "tensor.extract_slice") or made in group.members):
             continue

@@ -151,7 +151,7 @@ class Grouping:
     def take_pads(self) -> None:
         """Pads that only a windowed member reads move into its group."""
         for group in self.groups:
-            pads = []
+            pads: list[Operation] = []
             for member in group.members:
                 for value in member.operands:
                     if isinstance(value, OpResult) and value.op.name == "tensor.pad" and feeds_window(value.op):

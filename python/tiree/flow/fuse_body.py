@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.arith import AddiOp, MuliOp
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
@@ -32,6 +32,7 @@ from tiree.flow.structured import (
     set_segments,
     yielded,
 )
+from tiree.support.typed import int_of, op_of, result_of
 
 
 def producer_dims(producer: Operation, result: int, read_map: AffineMap) -> list[AffineExpr] | None:
@@ -56,7 +57,7 @@ def fused_maps(producer: Operation, result: int, consumer: Operation, operand: i
         return None
     num_dims = maps[operand].num_dims
     new = [compose(map, dims, num_dims) for map in maps_of(producer)[: input_count(producer)]]
-    found = set()
+    found: set[int] = set()
     for index, map in enumerate([*maps, *new]):
         if index != operand:
             found.update(expr.position for expr in map.results if isinstance(expr, AffineDimExpr))
@@ -70,7 +71,7 @@ def can_fuse(producer: Operation, consumer: Operation, operand: int) -> bool:
     args = body_of(producer).args
     if any(arg.first_use is not None for arg in args[input_count(producer) :]):
         return False
-    result = consumer.operands[operand].index  # pyright: ignore[reportAttributeAccessIssue]
+    result = result_of(consumer.operands[operand]).index
     return fused_maps(producer, result, consumer, operand) is not None
 
 
@@ -129,7 +130,7 @@ def _inline_body(
         if op.name == "linalg.yield":
             results = [mapping.get(value, value) for value in op.operands]
         elif op.name == "linalg.index":
-            value = _index_value(dims[op.properties["dim"].value.data], block, anchor)  # pyright: ignore
+            value = _index_value(dims[int_of(op.properties["dim"])], block, anchor)
             if move:
                 op.results[0].replace_all_uses_with(value)
             else:
@@ -145,9 +146,7 @@ def _inline_body(
 def fuse_producer(consumer: Operation, operand: int) -> None:
     """Evaluates the producer of input `operand` inside `consumer` (see `can_fuse`); erases it when nothing uses it."""
     value = consumer.operands[operand]
-    producer = value.owner
-    assert isinstance(producer, Operation)
-    result: int = value.index  # pyright: ignore[reportAttributeAccessIssue]
+    producer, result = op_of(value), result_of(value).index
     maps = maps_of(consumer)
     new_maps = fused_maps(producer, result, consumer, operand)
     dims = producer_dims(producer, result, maps[operand])
@@ -189,7 +188,7 @@ def same_space(first: Operation, second: Operation) -> list[int] | None:
     for index, value in enumerate(inputs_of(second)):
         if value.owner is not first:
             continue
-        dims = producer_dims(first, value.index, maps[index])  # pyright: ignore[reportAttributeAccessIssue]
+        dims = producer_dims(first, result_of(value).index, maps[index])
         if dims is None or not all(isinstance(dim, AffineDimExpr) for dim in dims):
             return None
         positions = [dim.position for dim in dims if isinstance(dim, AffineDimExpr)]
@@ -244,7 +243,7 @@ def drop_equal_results(op: Operation) -> Operation:
     count = input_count(op)
     maps = maps_of(op)
     values = list(yielded(op))
-    first: dict[tuple, int] = {}
+    first: dict[tuple[SSAValue, AffineMap, Attribute], int] = {}
     kept: list[int] = []
     same: list[int] = []
     for index, value in enumerate(values):
@@ -291,7 +290,7 @@ def _append_second(
     block = body_of(second)
     for index, value in enumerate(inputs_of(second)):
         if value.owner is first:
-            block.args[index].replace_all_uses_with(first_results[value.index])  # pyright: ignore
+            block.args[index].replace_all_uses_with(first_results[result_of(value).index])
         else:
             block.args[index].replace_all_uses_with(body.args[first_count + kept.index(index)])
     for op in list(block.ops):

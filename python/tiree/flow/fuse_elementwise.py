@@ -38,6 +38,7 @@ from tiree.flow.structured import (
     iterators_of,
     maps_of,
 )
+from tiree.support.typed import result_of
 
 
 def reads_repeatedly(op: Operation) -> bool:
@@ -75,7 +76,7 @@ def _accepts(producer: Operation, consumer: Operation, operand: int) -> bool:
     if input_count(producer) + input_count(consumer) > MAX_BINDINGS or not can_fuse(producer, consumer, operand):
         return False
     if reads_repeatedly(consumer):
-        result = consumer.operands[operand].index  # pyright: ignore[reportAttributeAccessIssue]
+        result = result_of(consumer.operands[operand]).index
         new = fused_maps(producer, result, consumer, operand)
         assert new is not None
         simple = is_projected_permutation(maps_of(consumer)[operand])

@@ -55,10 +55,10 @@ class Group:
     kind: str
     extents: list[int]
     """Trip counts of the group dims."""
-    members: list[Operation] = field(default_factory=list)
-    stores: list[Operation] = field(default_factory=list)
+    members: list[Operation] = field(default_factory=list[Operation])
+    stores: list[Operation] = field(default_factory=list[Operation])
     """Insertions done in place at the end: their source is made here or read, their destination is an operand."""
-    values: dict[SSAValue, tuple[int | None, ...]] = field(default_factory=dict)
+    values: dict[SSAValue, tuple[int | None, ...]] = field(default_factory=dict[SSAValue, tuple[int | None, ...]])
     """Values made in the group and the group dim of each of their dims."""
     ancestors: int = 0
     """Bit i: this group needs a result of group i, directly or not."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp, TensorType
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, ModuleOp
 from xdsl.dialects.scf import ConditionOp, ForOp, IfOp, WhileOp, YieldOp
 from xdsl.dialects.tensor import FromElementsOp
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
@@ -31,6 +31,7 @@ from tiree.flow.structured import (
     replace_op,
     yielded,
 )
+from tiree.support.typed import int_of, is_integer_type, is_tensor_type, tensor_type
 
 MAX_CONDITION_OPS = 24
 """A condition of more ops than this is not worth a second copy."""
@@ -56,9 +57,9 @@ class Counter:
 
 def constant_number(value: SSAValue) -> int | None:
     """The integer that `value` is: a scalar constant, or a tensor of one known element."""
-    scalar = uniform_scalar(value) if isinstance(value.type, TensorType) else value
+    scalar = uniform_scalar(value) if is_tensor_type(value.type) else value
     if isinstance(scalar, DenseAttr):
-        if not isinstance(scalar.element_type, IntegerType):
+        if not is_integer_type(scalar.element_type):
             return None
         return int(decode_scalar(scalar.element_type, bytes(scalar.buffer)))
     number = number_of(scalar) if scalar is not None else None
@@ -101,7 +102,7 @@ def find_counter(op: Operation) -> Counter | None:
     test = _scalar_op(flag.operands[0], "arith.cmpi")
     if test is None:
         return None
-    predicate = test[1].properties["predicate"].value.data  # pyright: ignore
+    predicate = int_of(test[1].properties["predicate"])
     for position, argument in enumerate(before.args):
         limit = _binary_operands(*test, argument)
         if limit is None or predicate not in _STRICT + _INCLUSIVE:
@@ -109,8 +110,8 @@ def find_counter(op: Operation) -> Counter | None:
         added = _scalar_op(end.operands[position], "arith.addi")
         step = None if added is None else _binary_operands(*added, after.args[position])
         start = constant_number(op.operands[position])
-        type = argument.type.element_type  # pyright: ignore
-        if step is None or start is None or step <= 0 or not isinstance(type, IntegerType):
+        type = tensor_type(argument).element_type
+        if step is None or start is None or step <= 0 or not is_integer_type(type):
             return None
         stop = limit + (predicate in _INCLUSIVE)
         if min(start, stop) < 0 or stop + step >= 1 << (type.width.data - 1):

@@ -27,6 +27,7 @@ from tiree.flow.structured import (
     make_yield,
     shape_of,
 )
+from tiree.support.typed import ints_of, is_tensor_type
 
 
 def root_of(value: SSAValue) -> SSAValue:
@@ -69,9 +70,9 @@ def host_indices(values: list[int | SSAValue], anchor: Operation) -> list[SSAVal
 def as_copy_command(op: Operation) -> SSAValue:
     """The contiguous box of `op` as `flow.tensor.slice`."""
     offsets = mixed_operands(op, "static_offsets", 1)
-    sizes = [int(value) for value in op.properties["static_sizes"].get_values()]  # pyright: ignore
+    sizes = list(ints_of(op.properties["static_sizes"]))
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     full = TensorType(type.element_type, sizes)
     slice = TensorSliceOp.of(op.operands[0], host_indices(offsets, op), host_indices([*sizes], op), full)
     insert_before(op, slice)
@@ -85,7 +86,7 @@ def as_copy_command(op: Operation) -> SSAValue:
 def as_copy_op(value: SSAValue, anchor: Operation) -> SSAValue:
     """An identity generic over `value`, before `anchor`."""
     type = value.type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     rank = len(type.get_shape())
     body = Block(arg_types=[type.element_type, type.element_type])
     body.add_op(make_yield([body.args[0]]))

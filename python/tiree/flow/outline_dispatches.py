@@ -16,15 +16,15 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.flow import DispatchOp, DispatchWorkgroupsOp, ExecutableEndOp, ExecutableExportOp, ExecutableOp
-from tiree.flow.cse import structural_key
+from tiree.flow.cse import Key, structural_key
 from tiree.flow.names import dispatch_suffix
 from tiree.flow.structured import replace_op
 
 
-def region_key(region: Region) -> tuple:
+def region_key(region: Region) -> Key:
     """The structural key of an isolated region."""
     numbering: dict[SSAValue, int] = {}
-    keys = []
+    keys: list[Key] = []
     for block in region.blocks:
         for arg in block.args:
             numbering[arg] = len(numbering)
@@ -62,7 +62,7 @@ class Outliner:
     """Executables by body, numbered per function."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple, SymbolRefAttr] = {}
+        self._known: dict[Key, SymbolRefAttr] = {}
         self._counts: dict[str, int] = {}
 
     def outline(self, op: DispatchWorkgroupsOp, function: Operation, name: str) -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, ModuleOp, TensorType, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, ModuleOp, i64
 from xdsl.dialects.tensor import ExtractOp, ExtractSliceOp, InsertSliceOp
-from xdsl.ir import Block, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import constant_int
@@ -35,6 +35,7 @@ from tiree.flow.structured import (
     shape_of,
     yielded,
 )
+from tiree.support.typed import int_of, is_tensor_type, op_of
 
 _SLT, _SGE = 2, 5
 
@@ -83,7 +84,7 @@ class _Offsets:
 
     def loop(self, value: SSAValue) -> int | None:
         op = self.inner(value)
-        return op.properties["dim"].value.data if op is not None and op.name == "linalg.index" else None  # pyright: ignore
+        return int_of(op.properties["dim"]) if op is not None and op.name == "linalg.index" else None
 
     def shifted(self, value: SSAValue) -> tuple[int | None, SSAValue | None] | None:
         """`value` as loop plus invariant: `(loop, offset)`, either of them None; None when it is neither."""
@@ -121,9 +122,9 @@ class _Offsets:
         return inner.operands[0]
 
 
-def _box_properties(offsets: list[SSAValue | None], sizes: list[int]) -> dict:
+def _box_properties(offsets: list[SSAValue | None], sizes: list[int]) -> dict[str, Attribute]:
     """Offsets that are given are dynamic unless constant."""
-    static = []
+    static: list[int] = []
     for offset in offsets:
         constant = 0 if offset is None else constant_int(offset)
         static.append(DYNAMIC_INDEX if constant is None else constant)
@@ -186,7 +187,7 @@ def _tests(view: _Offsets, value: SSAValue) -> set[tuple[SSAValue, int, int]] | 
         bound = None if op is None or op.name != "arith.cmpi" else constant_int(op.operands[1])
         if op is None or bound is None:
             return None
-        found.add((op.operands[0], op.properties["predicate"].value.data, bound))  # pyright: ignore
+        found.add((op.operands[0], int_of(op.properties["predicate"]), bound))
     return found
 
 
@@ -215,7 +216,7 @@ def raise_update(op: Operation) -> bool:
             offsets.append(None)
             continue
         window = view.window(index, size)
-        if window is None or view.loop(window[0].owner.operands[0]) != dim:  # pyright: ignore
+        if window is None or view.loop(op_of(window[0]).operands[0]) != dim:
             return False
         position, offset = window
         constant = constant_int(offset)
@@ -248,7 +249,7 @@ def raise_in_block(block: Block) -> None:
     for op in list(block.ops):
         if op.name != "linalg.generic" or len(op.results) != 1 or not is_elementwise(op):
             continue
-        if not isinstance(op.results[0].type, TensorType) or not is_identity(maps_of(op)[-1]):
+        if not is_tensor_type(op.results[0].type) or not is_identity(maps_of(op)[-1]):
             continue
         if not raise_slice(op):
             raise_update(op)

@@ -42,6 +42,7 @@ from tiree.flow.structured import (
     require_static,
     shape_of,
 )
+from tiree.support.typed import int_of, is_tensor_type, op_of
 
 Group = tuple[list[int], list[int]]
 """Dims of the old shape and the dims of the new shape with the same elements."""
@@ -72,7 +73,7 @@ def reassociate(old: Sequence[int], new: Sequence[int]) -> list[Group] | None:
 
 def reshape(value: SSAValue, shape: Sequence[int], anchor: Operation) -> SSAValue:
     """`value` under another static shape, as a new op before `anchor` unless it folds."""
-    assert isinstance(value.type, TensorType)
+    assert is_tensor_type(value.type)
     if tuple(shape) == value.type.get_shape():
         return value
     type = TensorType(value.type.element_type, list(shape))
@@ -159,7 +160,7 @@ def loop_groups(op: Operation, operand: int, source_shape: Sequence[int]) -> lis
 
 def sink_reshape(op: Operation, operand: int) -> bool:
     """Rewrites `op` in the space of the source of the reshape that is its input `operand`. False: not possible."""
-    source = op.operands[operand].owner.operands[0]  # pyright: ignore[reportAttributeAccessIssue]
+    source = op_of(op.operands[operand]).operands[0]
     groups = loop_groups(op, operand, shape_of(source))
     if groups is None or not _can_renumber(op, groups):
         return False
@@ -188,7 +189,7 @@ def _can_renumber(op: Operation, groups: list[Group]) -> bool:
 
 
 def _renumbered(index: Operation, groups: list[Group]) -> int | None:
-    dim = index.properties["dim"].value.data  # pyright: ignore
+    dim = int_of(index.properties["dim"])
     for olds, news in groups:
         if olds == [dim] and len(news) == 1:
             return news[0]
@@ -204,7 +205,7 @@ def rebuild(op: Operation, groups: list[Group], num_dims: int, new_maps: list[li
             new_parallel[dim] = parallel[olds[0]]
     count = input_count(op)
     operands = [
-        reshape(value, [extents[dim] for dim in dims], op) if isinstance(value.type, TensorType) else value
+        reshape(value, [extents[dim] for dim in dims], op) if is_tensor_type(value.type) else value
         for value, dims in zip(op.operands, new_maps, strict=True)
     ]
     body = body_of(op)

@@ -12,14 +12,16 @@ import operator
 import struct
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IndexType, IntegerAttr, IntegerType
+from xdsl.dialects.builtin import Float32Type, Float64Type, FloatAttr, IndexType, IntegerAttr
 from xdsl.ir import Attribute, Operation
+
+from tiree.support.typed import int_of, is_integer_type
 
 Number = int | float
 
 
 def width_of(type: Attribute) -> int:
-    return type.width.data if isinstance(type, IntegerType) else 64
+    return type.width.data if is_integer_type(type) else 64
 
 
 def wrap(value: int, type: Attribute) -> int:
@@ -44,7 +46,7 @@ def round_to(value: float, type: Attribute) -> float:
 
 def scalar_attr(value: Number, type: Attribute) -> IntegerAttr | FloatAttr | None:
     """The attribute of a scalar constant, or None for a type the folder does not handle."""
-    if isinstance(type, IntegerType | IndexType):
+    if is_integer_type(type) or isinstance(type, IndexType):
         return IntegerAttr(wrap(int(value), type), type)
     if isinstance(type, Float32Type | Float64Type):
         return FloatAttr(float(value), type)
@@ -64,9 +66,9 @@ _INTEGER: dict[str, Callable[[int, int], int]] = {
     "arith.addi": operator.add,
     "arith.subi": operator.sub,
     "arith.muli": operator.mul,
-    "arith.andi": operator.and_,
-    "arith.ori": operator.or_,
-    "arith.xori": operator.xor,
+    "arith.andi": int.__and__,
+    "arith.ori": int.__or__,
+    "arith.xori": int.__xor__,
     "arith.maxsi": max,
     "arith.minsi": min,
 }
@@ -79,7 +81,7 @@ _FLOAT: dict[str, Callable[[float, float], float]] = {
 
 
 def _compare_integers(op: Operation, a: int, b: int) -> int:
-    predicate = op.properties["predicate"].value.data  # pyright: ignore
+    predicate = int_of(op.properties["predicate"])
     if predicate >= 6:
         type = op.operands[0].type
         a, b = unsigned(a, type), unsigned(b, type)
@@ -89,7 +91,7 @@ def _compare_integers(op: Operation, a: int, b: int) -> int:
 
 def _compare_floats(op: Operation, a: float, b: float) -> int | None:
     """Predicates: 0 false, 1-6 ordered ==,>,>=,<,<=,!=; 7 ord, 8-13 the same unordered, 14 uno, 15 true."""
-    predicate = op.properties["predicate"].value.data  # pyright: ignore
+    predicate = int_of(op.properties["predicate"])
     nan = a != a or b != b
     if predicate in (0, 15):
         return int(predicate == 15)

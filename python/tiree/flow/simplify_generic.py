@@ -5,8 +5,7 @@ Each function mutates the op in place and says whether it changed anything; all 
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp, constant_of
@@ -29,11 +28,12 @@ from tiree.flow.structured import (
     set_segments,
     yielded,
 )
+from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, is_tensor_type
 
 
 def uniform_scalar(value: SSAValue) -> SSAValue | DenseAttr | None:
     """The scalar that all elements of `value` equal: an SSA scalar, a one-element constant, or None."""
-    if not isinstance(value.type, TensorType):
+    if not is_tensor_type(value.type):
         return value
     op = defining_op(value)
     if op is None:
@@ -50,7 +50,7 @@ def uniform_scalar(value: SSAValue) -> SSAValue | DenseAttr | None:
 
 def scalar_constant(attr: DenseAttr, anchor: Operation) -> SSAValue | None:
     """An `arith.constant` before `anchor` of the one value in `attr`; None for types without a scalar form."""
-    from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, IntegerType
+    from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr
 
     from tiree.dialects.dense import decode_scalar
 
@@ -59,7 +59,7 @@ def scalar_constant(attr: DenseAttr, anchor: Operation) -> SSAValue | None:
         number = decode_scalar(type, bytes(attr.buffer))
     except ValueError:
         return None
-    if isinstance(type, IntegerType | IndexType):
+    if is_integer_type(type) or isinstance(type, IndexType):
         op = ConstantOp(IntegerAttr(int(number), type))
     elif isinstance(type, AnyFloat):
         if number != number:
@@ -73,7 +73,7 @@ def scalar_constant(attr: DenseAttr, anchor: Operation) -> SSAValue | None:
 
 def loops_without(maps: tuple[AffineMap, ...], skip: int) -> bool:
     """Whether all loops still get their extent when operand `skip` is gone."""
-    found = set()
+    found: set[int] = set()
     for index, map in enumerate(maps):
         if index != skip:
             found.update(expr.position for expr in map.results if isinstance(expr, AffineDimExpr))
@@ -116,7 +116,7 @@ def merge_equal_inputs(op: Operation) -> bool:
     maps = maps_of(op)
     block = body_of(op)
     first: dict[tuple[SSAValue, AffineMap], int] = {}
-    repeated = []
+    repeated: list[int] = []
     for index in range(input_count(op)):
         key = (op.operands[index], maps[index])
         if key in first:
@@ -173,14 +173,14 @@ def as_copy(op: Operation) -> list[SSAValue] | None:
     count = input_count(op)
     for index, value in enumerate(yielded(op)):
         result = op.results[index]
-        if value.owner is block:
-            position = value.index  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(value, BlockArgument) and value.block is block:
+            position = value.index
             source = op.operands[position]
             same = maps[position] == maps[count + index] and is_identity(maps[position])
             if not same or source.type != result.type:
                 return None
             values.append(source)
-        elif isinstance(result.type, TensorType) and is_elementwise(op):
+        elif is_tensor_type(result.type) and is_elementwise(op):
             init = make_empty(result.type)
             fill = make_fill(value, init.results[0])
             insert_before(op, init, fill)
@@ -192,12 +192,11 @@ def as_copy(op: Operation) -> list[SSAValue] | None:
 
 def number_of(value: SSAValue) -> Number | None:
     """The Python number of a scalar constant."""
-    from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 
     attr = constant_of(value)
-    if isinstance(attr, IntegerAttr):
+    if is_integer_attr(attr):
         return attr.value.data & 1 if str(attr.type) == "i1" else attr.value.data
-    return attr.value.data if isinstance(attr, FloatAttr) else None
+    return attr.value.data if is_float_attr(attr) else None
 
 
 def fold_scalars(block: Block) -> bool:
@@ -252,22 +251,28 @@ def replace_exact_divisions(block: Block) -> None:
     import math
 
     from xdsl.dialects.arith import MulfOp
-    from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr
+    from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, FloatAttr
 
     for op in list(block.ops):
         if op.name != "arith.divf":
             continue
         number = number_of(op.operands[1])
-        if not isinstance(number, float) or number == 0 or not math.isfinite(number):
+        type = op.results[0].type
+        if (
+            not isinstance(number, float)
+            or number == 0.0
+            or not math.isfinite(number)
+            or not isinstance(type, AnyFloat)
+        ):
             continue
         mantissa, exponent = math.frexp(number)
-        limit = 14 if isinstance(op.results[0].type, Float16Type) else 126
-        if abs(mantissa) != 0.5 or abs(exponent) >= limit or isinstance(op.results[0].type, BFloat16Type):
+        limit = 14 if isinstance(type, Float16Type) else 126
+        if abs(mantissa) != 0.5 or abs(exponent) >= limit or isinstance(type, BFloat16Type):
             continue
-        constant = ConstantOp(FloatAttr(1.0 / number, op.results[0].type))  # pyright: ignore
+        constant = ConstantOp(FloatAttr(1.0 / number, type))
         product = MulfOp.create(
             operands=[op.operands[0], constant.result],
-            result_types=[op.results[0].type],
+            result_types=[type],
             properties=dict(op.properties),
         )
         insert_before(op, constant, product)

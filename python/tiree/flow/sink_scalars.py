@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
@@ -33,6 +33,7 @@ from tiree.flow.structured import (
     set_maps,
     set_segments,
 )
+from tiree.support.typed import is_tensor_type
 
 
 def is_host_arithmetic(op: Operation | None) -> bool:
@@ -41,7 +42,8 @@ def is_host_arithmetic(op: Operation | None) -> bool:
 
 def reads_tensor(value: SSAValue) -> bool:
     """Whether host scalar `value` depends on an element of a tensor."""
-    pending, seen = [value], set()
+    pending = [value]
+    seen: set[Operation] = set()
     while pending:
         op = defining_op(pending.pop())
         if op is None or op in seen:
@@ -110,7 +112,7 @@ def promote_reads(op: Operation) -> None:
 def elements_to_generic(op: Operation) -> None:
     """`from_elements` of values that are not constants: a generic that selects by position."""
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     if len(op.operands) == 1 and not reads_tensor(op.operands[0]):
         return  # One host scalar: a splat.
     shape = type.get_shape()
@@ -132,7 +134,7 @@ def fill_to_generic(op: Operation) -> None:
     if not reads_tensor(op.operands[0]):
         return
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     body = Block(arg_types=[type.element_type])
     body.add_op(make_yield([op.operands[0]]))
     _replace_by_generic(op, body, len(type.get_shape()))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.tensor import ExtractOp, InsertSliceOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
@@ -33,6 +33,7 @@ from tiree.flow.structured import (
     segments,
     shape_of,
 )
+from tiree.support.typed import int_of, ints_of, is_tensor_type, tensor_type
 
 
 def mixed_operands(op: Operation, name: str, segment: int) -> list[int | SSAValue]:
@@ -40,7 +41,7 @@ def mixed_operands(op: Operation, name: str, segment: int) -> list[int | SSAValu
     sizes = segments(op)
     start = sum(sizes[:segment])
     dynamic = iter(op.operands[start : start + sizes[segment]])
-    static = op.properties[name].get_values()  # pyright: ignore
+    static = ints_of(op.properties[name])
     return [next(dynamic) if value == DYNAMIC_INDEX else int(value) for value in static]
 
 
@@ -78,15 +79,12 @@ def is_contiguous(sizes: list[int], shape: tuple[int, ...]) -> bool:
 def has_static_strides(op: Operation) -> bool:
     """Whether a slice has static sizes and strides (its offsets may be dynamic): a dispatch can load or store it."""
     names = ("static_sizes", "static_strides")
-    return all(DYNAMIC_INDEX not in op.properties[name].get_values() for name in names)  # pyright: ignore
+    return all(DYNAMIC_INDEX not in ints_of(op.properties[name]) for name in names)
 
 
 def is_one_copy(op: Operation, full_shape: tuple[int, ...]) -> bool:
     """Whether a slice of a tensor of `full_shape` is one run of memory at an offset that the host knows."""
-    sizes, strides = (
-        [int(value) for value in op.properties[name].get_values()]  # pyright: ignore
-        for name in ("static_sizes", "static_strides")
-    )
+    sizes, strides = (list(ints_of(op.properties[name])) for name in ("static_sizes", "static_strides"))
     if any(reads_tensor(value) for value in op.operands if not is_tensor(value)):
         return False
     return set(strides) <= {1} and DYNAMIC_INDEX not in sizes and is_contiguous(sizes, full_shape)
@@ -95,7 +93,7 @@ def is_one_copy(op: Operation, full_shape: tuple[int, ...]) -> bool:
 def _elementwise(op: Operation, inputs: list[SSAValue], maps: list[AffineMap], body: Block) -> None:
     """Replaces `op` by a generic over the shape of its result."""
     type = op.results[0].type
-    assert isinstance(type, TensorType)
+    assert is_tensor_type(type)
     rank = len(type.get_shape())
     empty = make_empty(type)
     generic = make_generic(
@@ -111,10 +109,10 @@ def convert_concat(op: Operation) -> None:
 
     from tiree.flow.structured import set_segments
 
-    dim = op.properties["dim"].value.data  # pyright: ignore
+    dim = int_of(op.properties["dim"])
     result_type = op.results[0].type
     value: SSAValue = make_empty(result_type).results[0]
-    insert_before(op, value.owner)  # pyright: ignore
+    insert_before(op, value.owner)
     offset = 0
     rank = len(shape_of(op.results[0]))
     for piece in op.operands:
@@ -147,8 +145,8 @@ def feeds_window(op: Operation) -> bool:
     maps = maps_of(use.operation)
     if is_projected_permutation(maps[use.index]):
         return False
-    innermost = maps[-1].results[-1].used_dims() if maps[-1].results else set()
-    pads = zip(*(op.properties[name].get_values() for name in ("static_low", "static_high")), strict=True)  # pyright: ignore
+    innermost: set[int] = maps[-1].results[-1].used_dims() if maps[-1].results else set()
+    pads = zip(*(ints_of(op.properties[name]) for name in ("static_low", "static_high")), strict=True)
     return not any(
         padding != (0, 0) and expr.used_dims() & innermost
         for padding, expr in zip(pads, maps[use.index].results, strict=True)
@@ -172,7 +170,7 @@ def convert_pad(op: Operation) -> None:
         insert_before(op, owner)
     source = op.operands[0]
     low = mixed_operands(op, "static_low", 1)
-    element = result.type.element_type  # pyright: ignore
+    element = tensor_type(result).element_type
     body = Block(arg_types=[element])
     index = IndexBuilder(body)
     inside: SSAValue | None = None

@@ -7,6 +7,7 @@ The functions assume verified ops; sizes are static unless a function says other
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -14,7 +15,7 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
-    TensorType,
+    LocationAttr,
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
@@ -26,6 +27,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.flow.affine import is_permutation
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import is_tensor_type, operands_of
 
 PARALLEL = IteratorTypeAttr(IteratorType.PARALLEL)
 REDUCTION = IteratorTypeAttr(IteratorType.REDUCTION)
@@ -39,7 +41,7 @@ def segments(op: Operation) -> tuple[int, ...]:
     """`operandSegmentSizes` of an op that has them."""
     attr = op.properties.get("operandSegmentSizes") or op.attributes["operandSegmentSizes"]
     assert isinstance(attr, DenseArrayBase)
-    return tuple(attr.get_values())  # pyright: ignore[reportReturnType]
+    return tuple(attr.get_values())
 
 
 def set_segments(op: Operation, *sizes: int) -> None:
@@ -48,20 +50,20 @@ def set_segments(op: Operation, *sizes: int) -> None:
 
 def input_count(op: Operation) -> int:
     """The number of inputs of a structured op on tensors: each result has one init, and the inits come last."""
-    return len(op._operands) - len(op.results)  # pyright: ignore[reportPrivateUsage]
+    return len(operands_of(op)) - len(op.results)
 
 
 def inputs_of(op: Operation) -> Sequence[SSAValue]:
-    return op._operands[: input_count(op)]  # pyright: ignore[reportPrivateUsage]
+    return operands_of(op)[: input_count(op)]
 
 
 def inits_of(op: Operation) -> Sequence[SSAValue]:
-    return op._operands[input_count(op) :]  # pyright: ignore[reportPrivateUsage]
+    return operands_of(op)[input_count(op) :]
 
 
 def maps_of(op: Operation) -> tuple[AffineMap, ...]:
     """The indexing maps, inputs first."""
-    return tuple(attr.data for attr in op.properties["indexing_maps"].data)  # pyright: ignore
+    return tuple([attr.data for attr in cast("ArrayAttr[AffineMapAttr]", op.properties["indexing_maps"]).data])
 
 
 def set_maps(op: Operation, maps: Sequence[AffineMap]) -> None:
@@ -70,7 +72,8 @@ def set_maps(op: Operation, maps: Sequence[AffineMap]) -> None:
 
 def iterators_of(op: Operation) -> tuple[bool, ...]:
     """One flag a loop: whether it is parallel."""
-    return tuple(attr.data is IteratorType.PARALLEL for attr in op.properties["iterator_types"].data)  # pyright: ignore
+    iterators = cast("ArrayAttr[IteratorTypeAttr]", op.properties["iterator_types"]).data
+    return tuple([attr.data is IteratorType.PARALLEL for attr in iterators])
 
 
 def body_of(op: Operation) -> Block:
@@ -87,12 +90,12 @@ def yielded(op: Operation) -> Sequence[SSAValue]:
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
     """The shape of a tensor value; `()` for a scalar."""
-    return value.type.get_shape() if isinstance(value.type, TensorType) else ()
+    return value.type.get_shape() if is_tensor_type(value.type) else ()
 
 
 def element_type_of(value: SSAValue) -> Attribute:
     """The element type of a tensor value, the type of a scalar."""
-    return value.type.element_type if isinstance(value.type, TensorType) else value.type
+    return value.type.element_type if is_tensor_type(value.type) else value.type
 
 
 def element_count(value: SSAValue) -> int:
@@ -103,16 +106,12 @@ def element_count(value: SSAValue) -> int:
 
 
 def is_tensor(value: SSAValue) -> bool:
-    return isinstance(value.type, TensorType)
+    return is_tensor_type(value.type)
 
 
 def is_elementwise(op: Operation) -> bool:
     """All loops parallel, every result stored through a permutation: each point of the space is written once."""
-    iterators = op.properties["iterator_types"].data  # pyright: ignore[reportAttributeAccessIssue]
-    if any(attr.data is not IteratorType.PARALLEL for attr in iterators):
-        return False
-    stores = op.properties["indexing_maps"].data[input_count(op) :]  # pyright: ignore[reportAttributeAccessIssue]
-    return all(is_permutation(attr.data) for attr in stores)
+    return all(iterators_of(op)) and all(is_permutation(map) for map in maps_of(op)[input_count(op) :])
 
 
 def loop_extents(op: Operation) -> list[int]:
@@ -176,7 +175,7 @@ def make_generic(
     maps: Sequence[AffineMap],
     parallel: Sequence[bool],
     body: Block,
-    location: Attribute | None = None,
+    location: LocationAttr | None = None,
 ) -> GenericOp:
     """A generic over tensors; `body` has one argument an operand and ends in `linalg.yield`."""
     return GenericOp.create(
@@ -188,7 +187,7 @@ def make_generic(
             "operandSegmentSizes": segment_sizes(len(inputs), len(inits)),
         },
         regions=[Region(body)],
-        location=location,  # pyright: ignore[reportArgumentType]
+        location=location,
     )
 
 

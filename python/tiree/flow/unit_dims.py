@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
@@ -33,6 +33,7 @@ from tiree.flow.structured import (
     replace_op,
     shape_of,
 )
+from tiree.support.typed import int_of, is_tensor_type
 
 
 def adds_loops(map: AffineMap) -> bool:
@@ -91,7 +92,7 @@ def drop_unit_loops(op: Operation) -> None:
     if not changed:
         return
     for i, value in enumerate(operands):
-        if isinstance(value.type, TensorType):
+        if is_tensor_type(value.type):
             full = renumber(old_maps[i], positions, len(kept)).results
             sizes = [size for expr, size in zip(full, shape_of(value), strict=True) if _keeps(expr, size)]
             operands[i] = reshape(value, sizes, op)
@@ -105,7 +106,7 @@ def _rewrite(
     for inner in list(body.ops):
         if inner.name != "linalg.index":
             continue
-        position = positions[inner.properties["dim"].value.data]  # pyright: ignore
+        position = positions[int_of(inner.properties["dim"])]
         if position < 0:
             zero = ConstantOp.index(0)
             insert_before(inner, zero)

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
 )
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -100,6 +100,11 @@ def op_of(value: SSAValue) -> Operation:
     """The op that defines a value that is no block argument."""
     owner = value.owner
     return owner if isinstance(owner, Operation) else _wrong(value, "the result of an operation")
+
+
+def result_of(value: SSAValue) -> OpResult:
+    """`value` as the result of an operation, which says which of the results it is."""
+    return value if isinstance(value, OpResult) else _wrong(value, "the result of an operation")
 
 
 def operands_of(op: Operation) -> tuple[SSAValue, ...]:
