@@ -40,6 +40,14 @@ def run_job(job: Job) -> bytes:
 
     Raises `CompileError`; a fault of the compiler is one as well, after the input has been saved as a reproducer.
     """
+    try:
+        return _run(job)
+    except CompileError as error:
+        error.place(job.name)
+        raise
+
+
+def _run(job: Job) -> bytes:
     from tiree.dialects import get_context, read_module
     from tiree.pipeline import run_pipeline, verify_module
     from tiree.support.input_type import check_input_type

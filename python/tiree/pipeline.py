@@ -103,6 +103,8 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
     """Checks every operation. Raises `CompileError` for the user's module, `InternalError` after pass `culprit`."""
     from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+    if culprit is None:
+        _check_symbols(module)
     try:
         module.verify()
     except (VerifyException, DiagnosticException) as error:
@@ -113,12 +115,29 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
         _check_order(module)
 
 
+def _check_symbols(module: ModuleOp) -> None:
+    from tiree.support.locations import location_of
+    from tiree.support.symbols import defined_symbol
+
+    first: dict[str, str] = {}
+    for op in module.body.block.ops:
+        name = defined_symbol(op)
+        if name is not None and name in first:
+            raise CompileError(Diagnostic(f"@{name} is defined twice; first at {first[name]}", location_of(op)))
+        if name is not None:
+            first[name] = location_of(op)
+
+
 def _check_order(module: ModuleOp) -> None:
     from xdsl.ir import Operation
 
+    from tiree.support.branches import wrong_branch
     from tiree.support.dominance import undefined_use
     from tiree.support.locations import location_of
 
+    branch = wrong_branch(module)
+    if branch is not None:
+        raise CompileError(Diagnostic(f"{branch[0].name} {branch[1]}", location_of(branch[0])))
     found = undefined_use(module)
     if found is not None:
         op, value = found

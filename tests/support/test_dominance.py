@@ -31,6 +31,25 @@ OWN_REGION = """  %0 = scf.if %p -> (f32) {
     scf.yield %a : f32
   }
   return %0 : f32"""
+OTHER_PATH = """  cf.cond_br %p, ^one, ^two
+^one:
+  %1 = arith.addf %a, %a : f32
+  cf.br ^three
+^two:
+  cf.br ^three
+^three:
+  return %1 : f32"""
+UNREACHABLE = """  return %a : f32
+^dead:
+  %1 = arith.addf %2, %a : f32
+  %2 = arith.addf %1, %a : f32
+  cf.br ^dead"""
+LATER_IN_THE_TEXT = """  cf.br ^two
+^one:
+  return %1 : f32
+^two:
+  %1 = arith.addf %a, %a : f32
+  cf.cond_br %p, ^one, ^two"""
 BRANCHES = """  %0 = arith.addf %a, %a : f32
   cf.cond_br %p, ^one, ^two
 ^one:
@@ -48,7 +67,7 @@ BRANCHES = """  %0 = arith.addf %a, %a : f32
   return %2 : f32"""
 
 
-@pytest.mark.parametrize("body", [CYCLE, ITSELF, OTHER_BRANCH, OWN_REGION])
+@pytest.mark.parametrize("body", [CYCLE, ITSELF, OTHER_BRANCH, OWN_REGION, OTHER_PATH])
 def test_undefined_uses_are_reported(body: str) -> None:
     with pytest.raises(
         CompileError, match=r"uses (%\w+|a value of type f32) where it is not visible, .* at <input>:\d"
@@ -57,5 +76,6 @@ def test_undefined_uses_are_reported(body: str) -> None:
     assert caught.value.diagnostics[0].location != "<unknown>"
 
 
-def test_enclosing_and_earlier_values_may_be_used() -> None:
-    check(BRANCHES)
+@pytest.mark.parametrize("body", [BRANCHES, UNREACHABLE, LATER_IN_THE_TEXT])
+def test_enclosing_and_earlier_values_may_be_used(body: str) -> None:
+    check(body)

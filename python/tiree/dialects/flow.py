@@ -289,6 +289,15 @@ class TensorStoreOp(IRDLOperation):
     irdl_options = (_segments,)
     traits = traits_def(Pure())
 
+    @staticmethod
+    def of(value: SSAValue, target: SSAValue, indices: Sequence[SSAValue] = ()) -> TensorStoreOp:
+        """A store into a tensor of static shape."""
+        return TensorStoreOp.create(
+            operands=[value, target, *indices],
+            result_types=[target.type],
+            properties={"operandSegmentSizes": segment_sizes(1, 1, 0, len(indices))},
+        )
+
 
 @irdl_op_definition
 class TensorSliceOp(IRDLOperation):

@@ -19,12 +19,14 @@ from tiree.dialects.flow import (
     TensorLoadOp,
     TensorReshapeOp,
     TensorSplatOp,
+    TensorStoreOp,
     TensorUpdateOp,
 )
 from tiree.flow.materialize_slices import as_copy_command, host_indices
 from tiree.flow.slices import is_one_copy, mixed_operands
 from tiree.flow.structured import function_blocks, insert_before, replace_op, shape_of
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 from tiree.support.typed import ints_of, is_tensor_type
 
 Converter = Callable[[Operation], SSAValue | None]
@@ -38,6 +40,10 @@ def _with(op: Operation, new: Operation) -> SSAValue:
 
 def _extract(op: Operation) -> SSAValue | None:
     return _with(op, TensorLoadOp.of(op.operands[0], op.operands[1:]))
+
+
+def _insert(op: Operation) -> SSAValue | None:
+    return _with(op, TensorStoreOp.of(op.operands[0], op.operands[1], op.operands[2:]))
 
 
 def _reshape(op: Operation) -> SSAValue | None:
@@ -79,6 +85,7 @@ def _insert_slice(op: Operation) -> SSAValue | None:
 
 CONVERTERS: dict[str, Converter] = {
     "tensor.extract": _extract,
+    "tensor.insert": _insert,
     "tensor.expand_shape": _reshape,
     "tensor.collapse_shape": _reshape,
     "tensor.reshape": _reshape,
@@ -100,7 +107,7 @@ def convert_block(block: Block, problems: list[Diagnostic]) -> None:
         value = convert(op) if convert is not None else None
         if value is None:
             types = ", ".join(str(operand.type) for operand in op.operands)
-            problems.append(Diagnostic(f"{op.name} on {types} has no lowering to flow", str(op.location)))
+            problems.append(Diagnostic(f"{op.name} on {types} has no lowering to flow", location_of(op)))
         else:
             replace_op(op, [value])
 

@@ -193,13 +193,12 @@ def escaping_results(group: Group) -> list[SSAValue]:
     return found
 
 
-def _host_user(op: Operation, block: Block | None) -> Operation:
-    """The op of `block` that is or contains `op`."""
-    while op.parent is not block:
-        parent = op.parent_op()
-        assert parent is not None
-        op = parent
-    return op
+def _host_user(op: Operation, block: Block | None) -> Operation | None:
+    """The op of `block` that is or contains `op`; None when `op` is in another block of the function."""
+    user: Operation | None = op
+    while user is not None and user.parent is not block:
+        user = user.parent_op()
+    return user
 
 
 def accumulators(group: Group, results: list[SSAValue]) -> dict[SSAValue, SSAValue]:

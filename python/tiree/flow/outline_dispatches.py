@@ -19,6 +19,7 @@ from tiree.dialects.flow import DispatchOp, DispatchWorkgroupsOp, ExecutableEndO
 from tiree.flow.cse import Key, structural_key
 from tiree.flow.names import dispatch_suffix
 from tiree.flow.structured import replace_op
+from tiree.support.symbols import SymbolNames
 
 
 def region_key(region: Region) -> Key:
@@ -61,7 +62,8 @@ def make_executable(op: DispatchWorkgroupsOp, executable: str, entry: str) -> Ex
 class Outliner:
     """Executables by body, numbered per function."""
 
-    def __init__(self) -> None:
+    def __init__(self, module: ModuleOp) -> None:
+        self._names = SymbolNames(module)
         self._known: dict[Key, SymbolRefAttr] = {}
         self._counts: dict[str, int] = {}
 
@@ -71,7 +73,7 @@ class Outliner:
         if entry is None:
             number = self._counts.get(name, 0)
             self._counts[name] = number + 1
-            executable = f"{name}_dispatch_{number}"
+            executable = self._names.unique(f"{name}_dispatch_{number}")
             symbol = f"{executable}_{dispatch_suffix(op.workgroup_body.block)}"
             entry = self._known[key] = SymbolRefAttr(executable, [symbol])
             assert function.parent is not None
@@ -109,7 +111,7 @@ class OutlineDispatches(ModulePass):
     name = "tiree-flow-outline-dispatches"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
-        outliner = Outliner()
+        outliner = Outliner(op)
         for function in list(op.body.block.ops):
             if function.name not in ("util.func", "util.initializer"):
                 continue

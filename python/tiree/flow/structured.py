@@ -27,6 +27,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.flow.affine import is_permutation
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 from tiree.support.typed import is_tensor_type, operands_of
 
 PARALLEL = IteratorTypeAttr(IteratorType.PARALLEL)
@@ -129,7 +130,7 @@ def loop_extents(op: Operation) -> list[int]:
                 extents[expr.position] = size
     if -2 in extents:
         raise CompileError(
-            Diagnostic(f"no operand of linalg.generic gives the extent of loop d{extents.index(-2)}", str(op.location))
+            Diagnostic(f"no operand of linalg.generic gives the extent of loop d{extents.index(-2)}", location_of(op))
         )
     return extents
 
@@ -223,7 +224,7 @@ def require_static(value: SSAValue, op: Operation) -> None:
         raise CompileError(
             Diagnostic(
                 f"{op.name} on {value.type}: dynamic shapes are not supported",
-                str(op.location),
+                location_of(op),
                 "export the program with static shapes",
             )
         )

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
 from tiree.dialects import hal, util
+from tiree.support.symbols import SymbolNames
 
 DEVICE_GLOBAL = "__device_0"
 
@@ -45,7 +46,7 @@ class AssignTargetPass(ModulePass):
         device = next((o for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)), None)
         if device is None:
             target = device_target(self.triple, self.cpu, self.features, self.stack_limit)
-            device = util.GlobalOp(DEVICE_GLOBAL, hal.DeviceType(), target)
+            device = util.GlobalOp(SymbolNames(op).unique(DEVICE_GLOBAL), hal.DeviceType(), target)
             block = op.body.block
             if block.first_op is None:
                 block.add_op(device)

@@ -446,9 +446,8 @@ class FunctionConverter:
         Recorder(emitter, self.executables, start.executable, start.function, bound, constant).record(
             commands, command_buffer
         )
-        name = f"__{self.name}_memoize_result_{self.memoized}"
+        name = start.add_global(f"__{self.name}_memoize_result_{self.memoized}", command_buffer)
         self.memoized += 1
-        start.add_global(name, command_buffer)
         self._submit(name, table, wait, signal)
 
     def _submit(self, name: str, table: list[tuple[SSAValue, SSAValue]], wait: SSAValue, signal: SSAValue) -> None:

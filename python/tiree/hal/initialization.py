@@ -15,6 +15,7 @@ from tiree.dialects import hal, util
 from tiree.hal.executables import Executables
 from tiree.hal.targets import device_global
 from tiree.hal.values import Emitter
+from tiree.support.symbols import SymbolNames
 
 
 class Initialization:
@@ -29,10 +30,11 @@ class Initialization:
         self.target = self.device.initial_value
         self.region = Region(Block())
         self.emitter = Emitter(self.region.blocks[0], self.device_name)
+        self.names = SymbolNames(module)
         self._globals: list[util.GlobalOp] = []
         self._executables: dict[str, SSAValue] = {}
         self._functions: dict[SymbolRefAttr, SSAValue] = {}
-        self._known: dict[str, SSAValue] = {}
+        self._executable_globals: dict[str, str] = {}
         self._get_device()
 
     def _get_device(self) -> None:
@@ -54,10 +56,10 @@ class Initialization:
 
     def executable_global(self, name: str) -> str:
         """The name of a global that holds the loaded executable, for code outside the initializer."""
-        global_name = f"{self.device_name}_executable_{name}"
-        if global_name not in self._known:
-            self._known[global_name] = self.executable(name)
-            self.add_global(global_name, self._known[global_name])
+        global_name = self._executable_globals.get(name)
+        if global_name is None:
+            global_name = self.add_global(f"{self.device_name}_executable_{name}", self.executable(name))
+            self._executable_globals[name] = global_name
         return global_name
 
     def function(self, executable: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
@@ -79,10 +81,12 @@ class Initialization:
         target = self.target
         return isinstance(target, hal.DeviceTargetAttr) and target.device_id.data == "local"
 
-    def add_global(self, name: str, value: SSAValue) -> None:
-        """A global that the initializer sets to `value`."""
+    def add_global(self, wanted: str, value: SSAValue) -> str:
+        """A global that the initializer sets to `value`; its name, which is `wanted` unless that is taken."""
+        name = self.names.unique(wanted)
         self._globals.append(util.GlobalOp(name, value.type))
         self.emitter.add(util.GlobalStoreOp(value, name))
+        return name
 
     def absorb(self, initializer: util.InitializerOp) -> None:
         """Continues with the blocks of another (already converted) initializer."""

@@ -16,6 +16,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import hal, stream
 from tiree.hal.targets import symbol_path
+from tiree.support.symbols import SymbolNames
 
 
 def linked_name(module: ModuleOp) -> str:
@@ -67,7 +68,7 @@ class LinkExecutablesPass(ModulePass):
         if len(candidates) < 2:
             return
         target = candidates[0].variants[0].target
-        name = linked_name(op)
+        name = SymbolNames(op).unique(linked_name(op))
         exports: list[Operation] = []
         code = Block()
         renamed: dict[tuple[str, ...], str] = {}

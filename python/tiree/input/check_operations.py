@@ -9,17 +9,19 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tiree.input.checks import wrong_ops
+from tiree.input.checks.signatures import wrong_signatures, wrong_types
 from tiree.support.errors import CompileError
 
 
 @dataclass(frozen=True)
 class CheckOperationsPass(ModulePass):
-    """In: any module. Out: the same; its StableHLO ops have types and attributes that fit. Raises `CompileError`."""
+    """In: any module. Out: the same; its functions and tensors have types that can be compiled, and its StableHLO ops
+    have types and attributes that fit. Raises one `CompileError` that lists everything else."""
 
     name = "tiree-input-check"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
-        found = list(wrong_ops(op))
+        found = [*wrong_signatures(op), *wrong_types(op), *wrong_ops(op)]
         if found:
             raise CompileError(found)

@@ -36,7 +36,7 @@ class ConvertToLinalgPass(ModulePass):
             if function.name in ("func.func", "util.func")
         }
         converted: dict[str, Operation] = {}
-        wanted = [name for name, function in functions.items() if _is_public(function) or not _has_body(function)]
+        wanted = [name for name, function in functions.items() if _is_public(function) and _has_body(function)]
         reported: dict[str, list[Operation]] = {}
         while wanted:
             name = wanted.pop(0)

@@ -30,6 +30,7 @@ from tiree.dialects.hal_ops import BufferViewDimOp, TensorBarrierOp, TensorExpor
 from tiree.dialects.hal_queue import FenceSignalOp
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_array_attr, is_tensor_type
 
 _PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding"})
@@ -50,6 +51,7 @@ class WrapEntryPointsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
+        names = SymbolNames(op)
         called: dict[str, list[util.CallOp]] = {}
         for call in op.walk():
             if isinstance(call, util.CallOp):
@@ -57,23 +59,33 @@ class WrapEntryPointsPass(ModulePass):
         for function in list(op.body.block.ops):
             if isinstance(function, util.FuncOp) and function.is_public and not function.is_external:
                 calls = called.get(function.sym_name.data)
+                _check_name(function)
                 if calls:
-                    function = _split_off(op.body.block, function, calls)
+                    function = _split_off(op.body.block, function, calls, names.unique(f"_{function.sym_name.data}"))
                 _Wrapper(function, self.execution_model == "async-external").wrap()
 
 
-def _split_off(block: Block, function: util.FuncOp, calls: Sequence[util.CallOp]) -> util.FuncOp:
-    """Makes `function` private as `_name`; returns a public function in front of it that calls it."""
+def _check_name(function: util.FuncOp) -> None:
+    name = function.sym_name.data
+    if name in RESERVED:
+        hint = (
+            f"The VM calls {' and '.join(RESERVED)} when it loads and unloads a module; give the function another name."
+        )
+        raise CompileError(Diagnostic(f"function @{name}: this name is reserved", location_of(function), hint))
+
+
+def _split_off(block: Block, function: util.FuncOp, calls: Sequence[util.CallOp], inner_name: str) -> util.FuncOp:
+    """Makes `function` private as `inner_name`; returns a public function in front of it that calls it."""
     name = function.sym_name.data
     type = function.function_type
     body = Block(arg_types=type.inputs.data)
-    call = util.CallOp("_" + name, body.args, type.outputs.data)
+    call = util.CallOp(inner_name, body.args, type.outputs.data)
     body.add_ops([call, util.ReturnOp(*call.results)])
     kept = {key: function.properties.pop(key, None) for key in ("arg_attrs", "res_attrs")}
     outer = util.FuncOp(name, type, Region(body), properties=kept, attributes=function.attributes)
     outer.location = call.location = function.location
     function.attributes.clear()
-    function.properties["sym_name"] = StringAttr("_" + name)
+    function.properties["sym_name"] = StringAttr(inner_name)
     function.properties["sym_visibility"] = StringAttr("private")
     for inner in calls:
         inner.properties["callee"] = call.callee

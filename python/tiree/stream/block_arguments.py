@@ -6,10 +6,9 @@ a frontend passes through a loop would be copied from the constants into memory 
 
 from __future__ import annotations
 
-from xdsl.dialects import cf
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 
-from tiree.stream.liveness import branch_arguments, predecessors
+from tiree.support.branches import branch_arguments, branch_with, predecessors
 
 
 def _only_value(argument: BlockArgument, edges: list[tuple[Operation, int]]) -> SSAValue | None:
@@ -35,12 +34,7 @@ def _without(terminator: Operation, block: Block, index: int) -> None:
         ]
         for successor, target in enumerate(terminator.successors)
     ]
-    if terminator.name == "cf.br":
-        branch: Operation = cf.BranchOp(terminator.successors[0], *passed[0])
-    else:
-        then, otherwise = terminator.successors
-        branch = cf.ConditionalBranchOp(terminator.operands[0], then, passed[0], otherwise, passed[1])
-    branch.location = terminator.location
+    branch = branch_with(terminator, passed)
     parent = terminator.parent
     assert parent is not None
     parent.insert_op_before(branch, terminator)

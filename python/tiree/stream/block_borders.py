@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects import cf
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Block, BlockArgument, Region, SSAValue
 
 from tiree.dialects import stream
 from tiree.dialects.arith import constant_of
-from tiree.stream.liveness import is_tensor, predecessors
+from tiree.stream.liveness import is_tensor
+from tiree.support.branches import predecessors
 
 _SYNCHRONOUS = frozenset({"hal.tensor.export", "flow.tensor.load", "util.call"})
 _WORK = frozenset(
@@ -91,11 +89,3 @@ class BlockBorders:
 
     def carries_timepoint(self, block: Block) -> bool:
         return block in self._timepoints
-
-    def branch(self, old: Operation, passed: Sequence[Sequence[SSAValue]]) -> Operation:
-        """The branch `old` with other arguments."""
-        if old.name == "cf.br":
-            return cf.BranchOp(old.successors[0], *passed[0])
-        return cf.ConditionalBranchOp(
-            old.operands[0], old.successors[0], list(passed[0]), old.successors[1], list(passed[1])
-        )

@@ -24,7 +24,9 @@ GLOBAL_NAME = "__constants"
 class ConstantPool:
     """Collects constants; the layout is the order in which they were first asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = GLOBAL_NAME) -> None:
+        self.name = name
+        """The symbol of the global that holds the resource."""
         self._offsets: dict[DenseAttr, int] = {}
         self._used = 0
 
@@ -75,8 +77,8 @@ class ConstantPool:
         )
         upload.add_ops([target, file, read, cf.BranchOp(done, read.result_timepoint, target.result)])
         awaited = stream.TimepointAwaitOp([done.args[1]], [size.result], done.args[0], sync=True)
-        done.add_ops([awaited, util.GlobalStoreOp(awaited.results_[0], GLOBAL_NAME), util.ReturnOp()])
-        global_op = util.GlobalOp(GLOBAL_NAME, stream.ResourceType("constant"))
+        done.add_ops([awaited, util.GlobalStoreOp(awaited.results_[0], self.name), util.ReturnOp()])
+        global_op = util.GlobalOp(self.name, stream.ResourceType("constant"))
         return [global_op, util.InitializerOp(Region([entry, upload, done]))]
 
 

@@ -17,15 +17,8 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import flow
-from tiree.stream.liveness import (
-    Liveness,
-    branch_arguments,
-    branch_operand_index,
-    is_tensor,
-    predecessors,
-    root_of,
-    written_operands,
-)
+from tiree.stream.liveness import Liveness, is_tensor, root_of, written_operands
+from tiree.support.branches import branch_arguments, branch_operand_index, predecessors
 
 _SHARED = frozenset(
     {

@@ -60,34 +60,6 @@ def root_of(value: SSAValue) -> SSAValue:
     return value
 
 
-def branch_arguments(terminator: Operation, successor: int) -> list[SSAValue]:
-    """What a `cf.br` or `cf.cond_br` passes to its successor number `successor`."""
-    if terminator.name == "cf.br":
-        return list(terminator.operands)
-    segments = ints_of(terminator.properties["operandSegmentSizes"])
-    start = 1 + (segments[1] if successor else 0)
-    return list(terminator.operands[start : start + segments[1 + successor]])
-
-
-def branch_operand_index(terminator: Operation, successor: int, argument: int) -> int:
-    """Position, among the terminator's operands, of argument number `argument` of a successor."""
-    if terminator.name == "cf.br":
-        return argument
-    segments = ints_of(terminator.properties["operandSegmentSizes"])
-    return 1 + (segments[1] if successor else 0) + argument
-
-
-def predecessors(region: Region) -> dict[Block, list[tuple[Operation, int]]]:
-    """For each block the terminators that may jump to it, with the successor number; in block order."""
-    edges: dict[Block, list[tuple[Operation, int]]] = {block: [] for block in region.blocks}
-    for block in region.blocks:
-        terminator = block.last_op
-        if terminator is not None:
-            for number, successor in enumerate(terminator.successors):
-                edges[successor].append((terminator, number))
-    return edges
-
-
 class Liveness:
     """Live-in and live-out tensors of every block of a function; `last_uses` orders them inside a block."""
 

@@ -22,11 +22,13 @@ from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
-from tiree.stream.liveness import branch_arguments, is_tensor, root_of, written_operands
+from tiree.stream.liveness import is_tensor, root_of, written_operands
 from tiree.stream.patterns import is_splat
 from tiree.stream.run import Run, RunEmitter
 from tiree.stream.storage import HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.tensor_ops import TensorOps, scalar_of
+from tiree.support.branches import BRANCHES, branch_arguments, branch_with
+from tiree.support.symbols import SymbolNames
 from tiree.support.typed import is_tensor_type, symbol_of, tensor_type
 
 
@@ -67,8 +69,7 @@ class Scheduler(TensorOps):
             "util.return": self._return,
             "util.global.load": self._global_load,
             "arith.select": self._select,
-            "cf.br": self._branch,
-            "cf.cond_br": self._branch,
+            **dict.fromkeys(BRANCHES, self._branch),
         }
 
     def schedule(self) -> None:
@@ -146,7 +147,7 @@ class Scheduler(TensorOps):
         if self._pool_resource is None:
             size = ConstantOp.index(0)
             self.pool_sizes.append(size)
-            load = util.GlobalLoadOp(GLOBAL_NAME, stream.ResourceType("constant"), immutable=True)
+            load = util.GlobalLoadOp(self.pool.name, stream.ResourceType("constant"), immutable=True)
             self.builder.at_top(load)
             self.builder.at_top(size)
             self._pool_resource = load.result, size.result
@@ -332,7 +333,7 @@ class Scheduler(TensorOps):
                     self.timepoint = self.builder.add(stream.TimepointImmediateOp()).results[0]
                 arguments.append(self.timepoint)
             passed.append(arguments)
-        self.builder.add(self.borders.branch(op, passed))
+        self.builder.add(branch_with(op, passed))
 
 
 def _signature(function: util.FuncOp) -> FunctionType:
@@ -369,7 +370,7 @@ class SchedulePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         affinity = op.attributes.get("stream.affinity.default")
-        pool = ConstantPool()
+        pool = ConstantPool(SymbolNames(op).unique(GLOBAL_NAME))
         globals = tensor_globals(op)
         sizes: list[ConstantOp] = []
         for function in list(op.ops):

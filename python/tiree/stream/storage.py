@@ -113,6 +113,7 @@ class HostBuilder:
         assert self.anchor is not None
         block = self.anchor.parent
         assert block is not None
+        op.location = self.anchor.location
         block.insert_op_before(op, self.anchor)
         return op
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+UNKNOWN = "<unknown>"
+"""The location of a finding that has none."""
+
 
 class Diagnostic(NamedTuple):
-    """One finding: `location` is `file:line:column` (or `<unknown>`), `message` one line, `hint` what to do."""
+    """One finding: `location` is `file:line:column` (or `UNKNOWN`), `message` one line, `hint` what to do."""
 
     message: str
-    location: str = "<unknown>"
+    location: str = UNKNOWN
     hint: str = ""
 
     def __str__(self) -> str:
@@ -33,6 +36,13 @@ class CompileError(Exception):
             (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         )
         super().__init__("\n".join(map(str, self.diagnostics)))
+
+    def place(self, file: str) -> None:
+        """Names the file in findings without a location."""
+        self.diagnostics = tuple(
+            found._replace(location=file) if found.location == UNKNOWN else found for found in self.diagnostics
+        )
+        self.args = ("\n".join(map(str, self.diagnostics)),)
 
 
 class InternalError(Exception):

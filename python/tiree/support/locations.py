@@ -5,9 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
 from xdsl.ir import Attribute, Operation
 
+from tiree.support.errors import UNKNOWN
 from tiree.support.typed import array_of
-
-UNKNOWN = "<unknown>"
 
 
 def location_text(location: Attribute) -> str:

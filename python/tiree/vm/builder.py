@@ -31,6 +31,8 @@ from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, 
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
+from tiree.support.symbols import SymbolNames
 from tiree.support.typed import is_integer_attr, is_integer_type
 from tiree.vm.imports import ImportDecl, argument_type, import_decl, vm_type
 
@@ -39,7 +41,7 @@ Span = list[tuple[SSAValue, ...]]
 
 
 def fail(op: Operation, message: str, hint: str = "") -> CompileError:
-    return CompileError(Diagnostic(message, str(op.location), hint))
+    return CompileError(Diagnostic(message, location_of(op), hint))
 
 
 def convert_type(type: Attribute, op: Operation) -> Attribute:
@@ -82,9 +84,11 @@ def scalar_suffix(type: Attribute) -> str:
 class ModuleState:
     """What functions share: rodata by content, and the imports that are used."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: SymbolNames) -> None:
+        self.names = names
         self.rodata: dict[object, vm.RodataOp] = {}
-        self.rodata_names: set[str] = set()
+        self.function_names: dict[str, str] = {}
+        """Functions whose names imports or the initializer need, and what they are called instead."""
         self.imports: dict[str, ImportDecl] = {}
         self.yielding_functions: set[str] = set()
         self.binaries: dict[tuple[str, str], Operation] = {}
@@ -95,13 +99,8 @@ class ModuleState:
         key = (value, alignment)
         op = self.rodata.get(key)
         if op is None:
-            unique, n = name, 0
-            while unique in self.rodata_names:
-                n += 1
-                unique = f"{name}_{n}"
-            self.rodata_names.add(unique)
             properties: dict[str, Attribute] = {
-                "sym_name": StringAttr(unique),
+                "sym_name": StringAttr(self.names.unique(name)),
                 "sym_visibility": StringAttr("private"),
                 "value": value,
                 "alignment": IntegerAttr(alignment, i64),
@@ -110,6 +109,10 @@ class ModuleState:
                 properties["mime_type"] = StringAttr(mime_type)
             op = self.rodata[key] = vm.RodataOp(properties=properties)
         return op
+
+    def function_name(self, symbol: str) -> str:
+        """What the function `symbol` of the source is called in the `vm.module`."""
+        return self.function_names.get(symbol, symbol)
 
     def use_import(self, name: str) -> ImportDecl:
         decl = self.imports.get(name)

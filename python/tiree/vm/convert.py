@@ -25,10 +25,12 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import vm
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
+from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, symbol_name
 from tiree.vm import convert_arith, convert_hal, convert_host
 from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, scalar_suffix
-from tiree.vm.imports import import_op
+from tiree.vm.imports import import_op, is_import
 
 HANDLERS = {**convert_arith.HANDLERS, **convert_hal.HANDLERS, **convert_host.HANDLERS}
 
@@ -70,14 +72,16 @@ def _check_supported(module: ModuleOp) -> None:
 
 def _unsupported(op: Operation) -> Diagnostic:
     return Diagnostic(
-        f"'{op.name}' has no lowering to the vm dialect", str(op.location), "this operation runs on no host"
+        f"'{op.name}' has no lowering to the vm dialect", location_of(op), "this operation runs on no host"
     )
 
 
 def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
     ops = list(source.body.block.ops)
     functions = [op for op in ops if op.name == "util.func"]
-    state = ModuleState()
+    names = SymbolNames(source)
+    state = ModuleState(names)
+    state.function_names = {s: names.unique(s) for s in map(_symbol, functions) if s in RESERVED or is_import(s)}
     state.yielding_functions = _yielding_functions(functions)
     for op in ops:
         if op.name == "hal.executable":
@@ -90,7 +94,7 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
     public = [op for op in functions if not _is_private(op)]
     converted = [_convert_function(state, op) for op in (*private, *public)]
     init = _convert_initializers(state, ops)
-    exports: list[Operation] = [_export(op) for op in public]
+    exports: list[Operation] = [_export(state, op) for op in public]
     if init is not None:
         converted.append(init)
         exports.append(vm.ExportOp("__init", "__init"))
@@ -154,7 +158,7 @@ def _convert_global(op: Operation) -> Operation:
     elif is_float_attr(value):
         properties["initial_value"] = value
     elif value is not None:
-        raise CompileError(Diagnostic(f"a global cannot start as {value}", str(op.location)))
+        raise CompileError(Diagnostic(f"a global cannot start as {value}", location_of(op)))
     return vm.global_op(suffix).create(properties=properties)
 
 
@@ -167,7 +171,7 @@ def _convert_function(state: ModuleState, op: Operation) -> Operation:
     builder = FunctionBuilder(state, region)
     _convert_body(builder, op.regions[0], new_entry=False)
     builder.finish()
-    function = vm.FuncOp(_symbol(op), inputs, outputs, region)
+    function = vm.FuncOp(state.function_name(_symbol(op)), inputs, outputs, region)
     reflection = op.attributes.get("iree.reflection")
     if reflection is not None:
         function.attributes["iree.reflection"] = reflection
@@ -212,8 +216,8 @@ def _convert_initializers(state: ModuleState, ops: list[Operation]) -> Operation
     return vm.FuncOp("__init", [], [], region)
 
 
-def _export(op: Operation) -> Operation:
-    export = vm.ExportOp(_symbol(op), _symbol(op))
+def _export(state: ModuleState, op: Operation) -> Operation:
+    export = vm.ExportOp(_symbol(op), state.function_name(_symbol(op)))
     for key in ("iree.abi.stub", "iree.reflection"):
         attr = op.attributes.get(key)
         if attr is not None and (not isinstance(attr, DictionaryAttr) or attr.data):

@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    DenseIntOrFPElementsAttr,
-    StringAttr,
-    SymbolRefAttr,
-    i8,
-    i16,
-    i32,
-)
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, SymbolRefAttr, i1, i8, i16, i32
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiree.dialects import vm
+from tiree.dialects.cf_ext import SwitchOp
+from tiree.support.branches import branch_arguments
 from tiree.support.typed import is_integer_attr
 from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
 from tiree.vm.convert_arith import extended
@@ -38,24 +31,17 @@ def _cond_br(b: FunctionBuilder, op: Operation) -> None:
 
 def _switch(b: FunctionBuilder, op: Operation) -> None:
     """A chain of comparisons: switches of host code are short."""
-    sizes = op.properties["case_operand_segments"]
-    assert isinstance(sizes, DenseArrayBase)
-    flag, default, flat = segments(op)
-    values: list[list[SSAValue]] = []
-    start = 0
-    for size in sizes.get_values():
-        values.append([b.get(v) for v in flat[start : start + int(size)]])
-        start += int(size)
-    cases = op.properties.get("case_values")
-    numbers = [int(n) for n in cases.get_values()] if isinstance(cases, DenseIntOrFPElementsAttr) else []
-    selector = b.get(flag[0])
-    for number, successor, operands in zip(numbers, op.successors[1:], values, strict=True):
-        suffix = scalar_suffix(selector.type)
-        equal = b.value(f"cmp.eq.{suffix}", [selector, b.constant(number, selector.type)], i32)
+    assert isinstance(op, SwitchOp)
+    passed = [[b.get(value) for value in branch_arguments(op, edge)] for edge in range(len(op.successors))]
+    selector = extended(b, op.flag, signed=True)
+    suffix = scalar_suffix(selector.type)
+    for number, successor, operands in zip(op.case_numbers, op.case_blocks, passed[1:], strict=True):
+        value = -(number & 1) if op.flag.type == i1 else number
+        equal = b.value(f"cmp.eq.{suffix}", [selector, b.constant(value, selector.type)], i32)
         following = b.new_block()
         b.block.add_op(vm.CondBranchOp(equal, b.blocks[successor], operands, following, []))
         b.block = following
-    b.block.add_op(vm.BranchOp(b.blocks[op.successors[0]], [b.get(v) for v in default]))
+    b.block.add_op(vm.BranchOp(b.blocks[op.default_block], passed[0]))
 
 
 def _assert(b: FunctionBuilder, op: Operation) -> None:
@@ -114,14 +100,15 @@ def _call(b: FunctionBuilder, op: Operation) -> None:
     assert isinstance(callee, SymbolRefAttr)
     types = [convert_type(r.type, op) for r in op.results]
     operands = [b.get(v) for v in op.operands]
+    target = SymbolRefAttr(b.state.function_name(callee.root_reference.data))
     if callee.root_reference.data in b.state.yielding_functions:
         after = b.new_block(types)
-        properties = {"callee": callee, "result_types": ArrayAttr(types)}
+        properties = {"callee": target, "result_types": ArrayAttr(types)}
         b.block.add_op(vm.call_yieldable_op().create(operands=operands, properties=properties, successors=[after]))
         b.block = after
         results: list[SSAValue] = list(after.args)
     else:
-        results = list(b.emit("call", operands, types, callee=callee).results)
+        results = list(b.emit("call", operands, types, callee=target).results)
     b.values.update(zip(op.results, results, strict=True))
 
 

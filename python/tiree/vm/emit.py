@@ -13,6 +13,7 @@ from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.util_types import CompositeAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 from tiree.support.options import CompileOptions
 from tiree.support.typed import dictionary_of
 from tiree.vm import isa
@@ -36,7 +37,7 @@ def emit_pieces(module: ModuleOp, options: CompileOptions) -> Iterator[Buffer]:
     """The file in pieces, in order; constants are the buffers that the module holds, not copies."""
     target = next((op for op in module.body.block.ops if isinstance(op, vm.ModuleOp)), None)
     if target is None:
-        raise CompileError(Diagnostic("there is no vm.module to emit", str(module.location), "run the vm phase first"))
+        raise CompileError(Diagnostic("there is no vm.module to emit", location_of(module), "run the vm phase first"))
     writer = _ModuleWriter(target, options)
     flatbuffer = writer.build()
     return write_archive(flatbuffer, writer.segments, options.vm_emit_polyglot_zip)
@@ -253,7 +254,7 @@ def _pieces(value: Attribute, op: Operation) -> Iterator[Buffer]:
 
         yield encode_scalar(value.get_type(), value.value.data)
     else:
-        raise CompileError(Diagnostic(f"rodata cannot hold {value.name}", str(op.location)))
+        raise CompileError(Diagnostic(f"rodata cannot hold {value.name}", location_of(op)))
 
 
 def _dense_pieces(value: DenseAttr) -> Iterator[Buffer]:

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 from tiree.support.typed import string_of
 from tiree.vm import isa
 from tiree.vm.liveness import Liveness, analyze, edge_operands
@@ -241,7 +242,7 @@ class FunctionEncoder:
         instruction = isa.INSTRUCTIONS.get(mnemonic)
         if instruction is None:
             message = f"'{op.name}' has no instruction"
-            raise CompileError(Diagnostic(message, str(op.location), "it must be lowered before encoding"))
+            raise CompileError(Diagnostic(message, location_of(op), "it must be lowered before encoding"))
         self.features |= instruction.feature
         self.code += instruction.encoding
         if mnemonic in ("br", "cond_br"):

@@ -184,6 +184,11 @@ def import_decl(name: str) -> ImportDecl:
     return _parse_row(*_rows()[name])
 
 
+def is_import(name: str) -> bool:
+    """Whether the table has a row of that name."""
+    return name in _rows()
+
+
 def all_imports() -> list[ImportDecl]:
     """Every row, in table order."""
     return [import_decl(name) for name in _rows()]

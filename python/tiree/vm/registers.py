@@ -14,6 +14,7 @@ from xdsl.ir import Region, SSAValue
 
 from tiree.dialects import vm
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 from tiree.vm.liveness import Liveness
 
 REF_BIT = 0x8000
@@ -140,7 +141,7 @@ def allocate(function: vm.FuncOp, liveness: Liveness) -> Registers:
     if cells.count > MAX_CELLS or refs.count > MAX_REFS:
         message = f"function @{function.sym_name.data} needs {cells.count} cells and {refs.count} references"
         hint = f"the VM has {MAX_CELLS} and {MAX_REFS}; split the function"
-        raise CompileError(Diagnostic(message, str(function.location), hint))
+        raise CompileError(Diagnostic(message, location_of(function), hint))
     return Registers(of, cells.count, refs.count)
 
 

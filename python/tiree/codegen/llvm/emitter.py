@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiree.codegen.llvm import constants
 from tiree.codegen.llvm.types import I64, LType, lower_type
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import UNKNOWN, location_of
 
 if TYPE_CHECKING:
     from tiree.codegen.llvm.module import ModuleEmitter
@@ -158,7 +159,7 @@ class Emitter:
         """A `CompileError` about the op under lowering."""
         op = self.operation
         what = f"'{op.name}' in kernel @{self.name}: {message}" if op is not None else f"kernel @{self.name}: {message}"
-        location = str(op.location) if op is not None else "<unknown>"
+        location = location_of(op) if op is not None else UNKNOWN
         return CompileError(Diagnostic(what, location, hint))
 
     # --- index arithmetic, folded -------------------------------------------------------------------------------

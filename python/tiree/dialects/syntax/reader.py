@@ -297,6 +297,8 @@ class Reader(AttributeReader):
         outer = self.blocks, self.forward_block_references, self._scope
         self.blocks, self.forward_block_references, self._scope = {}, {}, {}
         region = Region()
+        if arguments and self.at("^"):
+            self.fail("the first block of a region whose arguments have names stands without a label")
         if arguments or not (self.at("^") or self.at("}")):
             block = Block(arg_types=[type for _, type, _, _ in arguments])
             for argument, (name, _, location, position) in zip(block.args, arguments, strict=True):

@@ -21,6 +21,7 @@ from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
+from tiree.support.branches import reachable_blocks
 from tiree.support.typed import is_tensor_type
 
 _STEP_MESSAGE = StringAttr("scf.for needs a positive step")
@@ -149,9 +150,12 @@ class FunctionLowering(Lowering):
             self.set(old, result)
 
     def lower_region(self, region: Region) -> Region:
-        """A new region with the lowered contents of `region`, terminators and successors included."""
+        """A new region with the lowered contents of `region`, terminators and successors included.
+
+        Blocks that cannot be reached are left out; the others come in an order in which definitions precede uses.
+        """
         blocks: dict[Block, Block] = {}
-        for block in region.blocks:
+        for block in reachable_blocks(region):
             new = Block(arg_types=[signless(argument.type) for argument in block.args])
             blocks[block] = new
             for old, argument in zip(block.args, new.args, strict=True):

@@ -1,0 +1,130 @@
+"""Whether functions take, return and work on values that the compiler knows: types of tensors and of scalars.
+
+What an operation may do with a type that is known is its lowering's business; here is only what no part of the compiler
+can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    AnyFloat,
+    ComplexType,
+    Float32Type,
+    Float64Type,
+    FunctionType,
+    IndexType,
+    IntegerType,
+    ModuleOp,
+    StringAttr,
+    SymbolRefAttr,
+    UnrankedTensorType,
+)
+from xdsl.ir import Attribute, Operation
+
+from tiree.support.errors import UNKNOWN, Diagnostic
+from tiree.support.locations import location_of, location_text
+from tiree.support.symbols import defined_symbol
+from tiree.support.typed import is_integer_type, is_tensor_type
+
+_WIDTHS = (1, 8, 16, 32, 64)
+_FUNCTIONS = ("func.func", "util.func")
+_CALLS = ("func.call", "util.call")
+_SCALARS = "i1, i8, i16, i32, i64, index, f32 and f64"
+_ELEMENTS = "i1, 8 to 64 bit integers, f16, bf16, f32 and f64"
+
+
+def _tensor_problem(type: Attribute) -> tuple[str, str]:
+    """What is wrong with a tensor type, and what to do; empty texts for a good one or for something else."""
+    if isinstance(type, UnrankedTensorType):
+        return "an unranked tensor", "Give the tensor a rank and sizes."
+    if not is_tensor_type(type):
+        return "", ""
+    if DYNAMIC_INDEX in type.get_shape():
+        return f"the dynamic shape {type}", "Give every dimension a size: dynamic shapes are not supported yet."
+    element = type.element_type
+    if is_integer_type(element) and element.width.data not in _WIDTHS:
+        return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
+    if not isinstance(element, (IntegerType, IndexType, AnyFloat, ComplexType)) and not element.name.startswith("f8"):
+        return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
+    return "", ""
+
+
+def _value_problem(type: Attribute) -> tuple[str, str]:
+    """The same for an argument or result of a public function."""
+    if is_tensor_type(type) or type.name == UnrankedTensorType.name:
+        return _tensor_problem(type)
+    known = isinstance(type, (IndexType, Float32Type, Float64Type)) or (
+        is_integer_type(type) and type.width.data in _WIDTHS
+    )
+    if known or type.name.startswith(("hal.", "util.", "vm.")):
+        return "", ""
+    hint = f"Functions take and return tensors and the scalars {_SCALARS}."
+    if isinstance(type, (AnyFloat, IntegerType, ComplexType)):
+        hint += f" Pass a tensor<{type}> instead." if isinstance(type, AnyFloat) else ""
+    return f"the type {type}", hint
+
+
+def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
+    """A diagnostic for each argument or result of a public function, and each function, that cannot be compiled."""
+    functions = [op for op in module.body.block.ops if op.name in _FUNCTIONS]
+    known = {defined_symbol(op) for op in functions}
+    empty = {defined_symbol(op): op for op in functions if not op.regions[0].blocks}
+    for op in functions:
+        visibility = op.properties.get("sym_visibility")
+        public = not isinstance(visibility, StringAttr) or visibility.data == "public"
+        if defined_symbol(op) in empty:
+            if public:
+                hint = "Give it a body, or declare it as private."
+                yield Diagnostic(f"function @{defined_symbol(op)} is public, but has no body", location_of(op), hint)
+        elif public:
+            yield from _wrong_values(op)
+    for op in module.walk():
+        if op.name in _CALLS:
+            callee = op.properties.get("callee")
+            name = callee.root_reference.data if isinstance(callee, SymbolRefAttr) else ""
+            if name in empty:
+                hint = "Functions of other modules cannot be called yet; give it a body."
+                yield Diagnostic(f"@{name} is called, but has no body", location_of(op), hint)
+            elif name not in known:
+                yield Diagnostic(f"@{name} is called, but this module has no such function", location_of(op))
+        elif op.name == "builtin.module" and op is not module:
+            hint = "Move its functions into the outer module."
+            yield Diagnostic("a module inside a module cannot be compiled", location_of(op), hint)
+
+
+def _wrong_values(function: Operation) -> Iterator[Diagnostic]:
+    type = function.properties["function_type"]
+    assert isinstance(type, FunctionType)
+    arguments = function.regions[0].blocks[0].args
+    for number, (one, argument) in enumerate(zip(type.inputs.data, arguments, strict=True), 1):
+        problem, hint = _value_problem(one)
+        if problem:
+            name = f" (%{argument.name_hint})" if argument.name_hint else ""
+            what = f"argument {number}{name} of @{defined_symbol(function)} has {problem}"
+            place = location_text(argument.location)
+            named = place == UNKNOWN or place.startswith('"')
+            yield Diagnostic(what, location_of(function) if named else place, hint)
+    for number, one in enumerate(type.outputs.data, 1):
+        problem, hint = _value_problem(one)
+        if problem:
+            yield Diagnostic(
+                f"result {number} of @{defined_symbol(function)} has {problem}", location_of(function), hint
+            )
+
+
+def wrong_types(module: ModuleOp) -> Iterator[Diagnostic]:
+    """A diagnostic for each kind of operation and tensor type that cannot be compiled, at its first use."""
+    verdicts: dict[Attribute, tuple[str, str]] = {}
+    reported: set[tuple[str, str]] = set()
+    for op in module.walk():
+        for value in (*op.results, *(argument for region in op.regions for b in region.blocks for argument in b.args)):
+            verdict = verdicts.get(value.type)
+            if verdict is None:
+                verdict = verdicts[value.type] = _tensor_problem(value.type)
+            problem, hint = verdict
+            if problem and op.name not in _FUNCTIONS and (op.name, problem) not in reported:
+                reported.add((op.name, problem))
+                yield Diagnostic(f"{op.name} with {problem} is not supported", location_of(op), hint)
