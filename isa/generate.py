@@ -50,13 +50,14 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; `operands` are (name, kind, is a result)."""
+    """One line of the table; `operands` are (name, kind, is a result), `forms` the ways to write them."""
 
     set: str
     opcode: int
     mnemonic: str
     terminator: bool
     operands: tuple[tuple[str, str, bool], ...]
+    forms: tuple[str, ...]
     meaning: str
 
 
@@ -77,6 +78,20 @@ def parse_operand(text: str) -> tuple[str, str, bool]:
     return name, kind, text.startswith(">")
 
 
+def parse_forms(text: str, operands: tuple[tuple[str, str, bool], ...], where: str) -> tuple[str, ...]:
+    """The text column; `-` becomes the inputs in order. Every input that is not implied must occur."""
+    if text == "-":
+        return (", ".join(f"{{{name}}}" for name, _, result in operands if not result),)
+    names = {name for name, _, _ in operands}
+    inputs = {name for name, kind, result in operands if not result and kind != "#u16"}
+    forms = tuple(form.strip() for form in text.split(" / "))
+    for number, form in enumerate(forms):
+        used = set(re.findall(r"\{(\w+)\}", form))
+        if used - names or (number == 0 and inputs - used):
+            raise SystemExit(f"{where}: '{form}' does not fit the operands: {sorted(used ^ inputs)}")
+    return forms
+
+
 def read_table(path: Path = TABLE) -> Table:
     """Reads the table; raises SystemExit naming the line that is wrong."""
     version, features, prefixes, rows = (0, 0), {}, {}, []
@@ -93,10 +108,11 @@ def read_table(path: Path = TABLE) -> Table:
                 prefixes[words[1]] = int(words[3], 16)
         else:
             cells = [cell.strip() for cell in line.split("|")]
-            if len(cells) != 6:
-                raise SystemExit(f"{path}:{number}: {len(cells)} columns, 6 are needed")
+            if len(cells) != 7:
+                raise SystemExit(f"{path}:{number}: {len(cells)} columns, 7 are needed")
             operands = tuple(parse_operand(text) for text in cells[4].split())
-            rows.append(Row(cells[0], int(cells[1], 16), cells[2], cells[3] == "T", operands, cells[5]))
+            forms = parse_forms(cells[5], operands, f"{path}:{number}")
+            rows.append(Row(cells[0], int(cells[1], 16), cells[2], cells[3] == "T", operands, forms, cells[6]))
     return Table(version, features, prefixes, rows)
 
 
@@ -144,6 +160,7 @@ def rust(table: Table) -> str:
             f'mnemonic: "{row.mnemonic}"',
             f"terminator: {str(row.terminator).lower()}",
             f"operands: &[{operands}]",
+            "forms: &[" + ", ".join(f'"{form}"' for form in row.forms) + "]",
         ]
         lines.append(f"    Instruction {{ {', '.join(fields)} }},")
     return "\n".join(lines) + "\n];\n"

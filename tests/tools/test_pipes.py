@@ -8,7 +8,7 @@ import pytest
 
 
 @pytest.mark.parametrize("buffered", [True, False])
-@pytest.mark.parametrize("tool", ["compile", "opt", "run_module", "benchmark_module", "dump_module"])
+@pytest.mark.parametrize("tool", ["compile", "opt", "run_module", "benchmark_module", "dump_module", "as_module"])
 def test_a_reader_that_left(tool: str, buffered: bool) -> None:
     reading, writing = os.pipe()
     os.close(reading)

@@ -72,6 +72,7 @@ from tiree.runtime.system_setup import (
 
 if TYPE_CHECKING:
     from tiree.runtime import benchmark, dtypes, io, typing
+    from tiree.runtime.assembly import assemble, disassemble
     from tiree.runtime.benchmark import benchmark_exe, benchmark_module
     from tiree.runtime.io import (
         SplatValue,
@@ -128,11 +129,13 @@ __all__ = [
     "VmVariantList",
     "array_interop",
     "asdevicearray",
+    "assemble",
     "benchmark",
     "benchmark_exe",
     "benchmark_module",
     "create_hal_module",
     "create_io_parameters_module",
+    "disassemble",
     "dtypes",
     "flags",
     "function",
@@ -162,6 +165,8 @@ _LAZY = {
     "dtypes": "",
     "io": "",
     "typing": "",
+    "assemble": "assembly",
+    "disassemble": "assembly",
     "benchmark_exe": "benchmark",
     "benchmark_module": "benchmark",
     "HalModuleBufferViewTraceCallback": "typing",

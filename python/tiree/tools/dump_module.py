@@ -1,6 +1,7 @@
 """`tiree-dump-module`: what a `.vmfb` holds, in iree-dump-module's text.
 
-Metadata (with Tiree's attributes: version, target, flags, digest), disassembly, or the FlatBuffer as JSON or bytes.
+Metadata (with Tiree's attributes: version, target, flags, digest), disassembly, assembly (disassembly with directives
+for the rest of the module, which `tiree-as-module` makes the same module of), or the FlatBuffer as JSON or bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from tiree.tools.pipes import reader_left
 from tiree.tools.runtime_flags import expand_flagfiles
 from tiree.tools.runtime_session import explain
 
-OUTPUTS = ("all", "metadata", "disassembly", "flatbuffer-binary", "flatbuffer-json")
+OUTPUTS = ("all", "metadata", "disassembly", "assembly", "flatbuffer-binary", "flatbuffer-json")
 FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
     Flag("output", "choice", "what to print", "all", OUTPUTS),

@@ -1,6 +1,7 @@
 //! `tiree._native`: the runtime for Python. One small file per exposed class; nothing here computes.
 
 mod arguments;
+mod assembly;
 mod errors;
 mod foreign;
 mod hal;
@@ -47,6 +48,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::describe_topology, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
+    module.add_function(wrap_pyfunction!(assembly::assemble, module)?)?;
+    module.add_function(wrap_pyfunction!(assembly::disassemble, module)?)?;
     module.add_function(wrap_pyfunction!(tools::dump_module, module)?)?;
     module.add_function(wrap_pyfunction!(tools::time_invocations, module)?)?;
     module.add_function(wrap_pyfunction!(tools::module_flatbuffer, module)?)?;

@@ -36,6 +36,17 @@ impl Kind {
         }
     }
 
+    /// The letter in calling conventions.
+    pub fn letter(self) -> char {
+        match self {
+            Kind::I32 => 'i',
+            Kind::I64 => 'I',
+            Kind::F32 => 'f',
+            Kind::F64 => 'F',
+            Kind::Ref => 'r',
+        }
+    }
+
     fn from_letter(letter: u8) -> Option<Kind> {
         Some(match letter {
             b'i' => Kind::I32,

@@ -2,8 +2,9 @@
 //!
 //! The way of a file: [`archive`] finds the FlatBuffer and checks that it is whole, [`bytecode`] verifies every function
 //! and translates it when it is first called, [`context`] links modules and holds their state, [`invocation`] runs a call
-//! and can be resumed while it waits. [`isa`] is the instruction table, [`disasm`] prints modules, [`module`] is how
-//! modules written in Rust join. The VM knows no HAL and no Python; both reach it through [`NativeModule`].
+//! and can be resumed while it waits. [`isa`] is the instruction table, [`disasm`] prints modules and [`asm`] reads that
+//! text, [`module`] is how modules written in Rust join. The VM knows no HAL and no Python; both reach it through
+//! [`NativeModule`].
 //!
 //! ```
 //! use tiree_vm::{AnyModule, BytecodeModule, Context, Value};
@@ -19,6 +20,7 @@
 //! ```
 
 pub mod archive;
+pub mod asm;
 pub mod buffer;
 pub mod bytecode;
 pub mod cconv;

@@ -16,6 +16,7 @@ use crate::status::{Annotate, Result, Status};
 use crate::types::{TypeDef, TypeRegistry};
 
 pub(crate) use code::{Code, Inst, X, kind};
+pub(crate) use verify::{argument_registers, flatten};
 
 /// One function of a module.
 pub(crate) struct Function {

@@ -89,7 +89,7 @@ fn one_descriptor(descriptor: &FunctionDescriptor, bytecode: usize, cconv: &str)
 }
 
 /// The registers in which a function finds arguments of these kinds. The caller bounds their number.
-pub(super) fn argument_registers(kinds: &[Kind]) -> Vec<(u16, Kind)> {
+pub(crate) fn argument_registers(kinds: &[Kind]) -> Vec<(u16, Kind)> {
     let (mut i32s, mut refs) = (0u32, 0u32);
     let mut registers = Vec::with_capacity(kinds.len());
     for kind in kinds {
@@ -344,7 +344,7 @@ impl Verifier<'_> {
 }
 
 /// The kinds of all arguments of one call, spans unrolled.
-pub(super) fn flatten(cconv: &CallingConvention, segments: Option<Regs<'_>>) -> Result<Vec<Kind>> {
+pub(crate) fn flatten(cconv: &CallingConvention, segments: Option<Regs<'_>>) -> Result<Vec<Kind>> {
     let Some(segments) = segments else {
         return cconv
             .scalar_args()

@@ -4,11 +4,21 @@ use std::collections::BTreeMap;
 
 use super::number::general;
 use super::{Dump, Options, put, type_name};
+use crate::archive::schema::Import;
+use crate::asm::{quoted, symbol_text};
 use crate::cconv::{CallingConvention, Kind};
-use crate::isa::{self, Arg, Decoded, Op, OperandKind as K, Pairs, Regs, reg};
+use crate::isa::{self, Arg, Decoded, Instruction, Op, OperandKind as K, Pairs, Regs, reg};
 use crate::status::{Annotate, Result, Status};
 
 const IMPORT_BIT: u32 = 0x8000_0000;
+
+/// Names that are unique in a module.
+pub(super) struct Names {
+    /// Of each function.
+    pub functions: Vec<String>,
+    /// How each function is called; None for those that can only be called by number.
+    pub callees: Vec<Option<String>>,
+}
 
 /// Block numbers by pc.
 type Blocks = BTreeMap<u32, usize>;
@@ -56,17 +66,29 @@ impl Dump<'_> {
 
     fn function(&self, ordinal: usize, offsets: bool, out: &mut String) -> Result<()> {
         let def = self.archive.def();
-        let descriptor = &def.functions[ordinal];
-        let (start, length) = (descriptor.offset as usize, descriptor.length as usize);
-        let code = start
-            .checked_add(length)
-            .and_then(|end| self.archive.bytecode().get(start..end))
-            .ok_or_else(|| Status::invalid_argument("bytecode range is outside the bytecode"))?;
+        let code = self.code(ordinal)?;
         for name in self.exported_names(ordinal) {
             put!(out, "vm.export @{name}\n");
         }
         let cconv = def.signatures.get(ordinal).map_or("", |s| &s.cconv);
         put!(out, "vm.func @{}{} {{\n", self.function_name(ordinal), header(&CallingConvention::parse(cconv)?));
+        self.blocks_text(code, offsets, None, out)?;
+        out.push_str("}\n");
+        Ok(())
+    }
+
+    /// The bytecode of a function.
+    pub fn code(&self, ordinal: usize) -> Result<&[u8]> {
+        let descriptor = &self.archive.def().functions[ordinal];
+        let (start, length) = (descriptor.offset as usize, descriptor.length as usize);
+        start
+            .checked_add(length)
+            .and_then(|end| self.archive.bytecode().get(start..end))
+            .ok_or_else(|| Status::invalid_argument("bytecode range is outside the bytecode"))
+    }
+
+    /// The blocks of a function. With `names`, callees have these names.
+    pub fn blocks_text(&self, code: &[u8], offsets: bool, names: Option<&Names>, out: &mut String) -> Result<()> {
         let blocks = blocks(code)?;
         let mut pc = 0;
         while pc < code.len() {
@@ -78,12 +100,11 @@ impl Dump<'_> {
                 put!(out, "^bb{}:\n", blocks.get(&(pc as u32)).copied().unwrap_or(0));
             } else {
                 out.push_str("  ");
-                Printer { dump: self, blocks: &blocks, out }.instruction(&decoded);
+                Printer { dump: self, blocks: &blocks, names, out }.instruction(&decoded);
                 out.push('\n');
             }
             pc = decoded.next;
         }
-        out.push_str("}\n");
         Ok(())
     }
 }
@@ -102,7 +123,7 @@ fn blocks(code: &[u8]) -> Result<Blocks> {
 }
 
 /// `(%i0: i32, %i1:2: i64) -> (i32)`; registers are numbered one after the other here, whatever their alignment.
-fn header(cconv: &CallingConvention) -> String {
+pub(super) fn header(cconv: &CallingConvention) -> String {
     let (mut i32s, mut refs) = (0, 0);
     let mut args = Vec::new();
     for kind in cconv.scalar_args().unwrap_or_default() {
@@ -138,6 +159,19 @@ fn register(kind: K, value: u16) -> String {
     }
 }
 
+/// `nan(0x123)` or `snan(0x1)` for a NaN whose payload matters; `sign` is the number of its bit.
+fn nan(bits: u64, sign: u32, mantissa: u32) -> Option<String> {
+    let quiet = 1u64 << (mantissa - 1);
+    let exponent = bits >> mantissa & ((1 << (sign - mantissa)) - 1);
+    let payload = bits & ((1 << mantissa) - 1);
+    if exponent.wrapping_add(1) != 1 << (sign - mantissa) || payload == 0 || payload == quiet {
+        return None;
+    }
+    let minus = if bits >> sign & 1 == 1 { "-" } else { "" };
+    let name = if payload & quiet == 0 { "snan" } else { "nan" };
+    Some(format!("{minus}{name}({:#x})", payload & !quiet))
+}
+
 fn list(registers: Regs<'_>) -> String {
     registers.iter().map(plain).collect::<Vec<_>>().join(", ")
 }
@@ -145,6 +179,7 @@ fn list(registers: Regs<'_>) -> String {
 struct Printer<'a> {
     dump: &'a Dump<'a>,
     blocks: &'a Blocks,
+    names: Option<&'a Names>,
     out: &'a mut String,
 }
 
@@ -155,13 +190,13 @@ impl Printer<'_> {
             row.operands.iter().zip(decoded.args.iter()).map(|(o, arg)| self.operand(o.kind, arg)).collect();
         let results: Vec<&str> =
             row.operands.iter().zip(&operands).filter(|(o, _)| o.result).map(|(_, text)| text.as_str()).collect();
-        let yields = matches!(row.op, Op::CallYieldable | Op::CallVariadicYieldable);
-        if results.iter().any(|text| !text.is_empty()) && !yields {
+        if results.iter().any(|text| !text.is_empty()) && !row.places_results() {
             put!(self.out, "{} = ", results.join(", "));
         }
         put!(self.out, "vm.{}", row.mnemonic);
-        let body = self.body(decoded, &operands);
-        if !body.is_empty() {
+        let body = Self::body(row, &operands);
+        // The reference leaves a blank behind this one.
+        if !body.is_empty() || row.op == Op::DiscardRefs {
             put!(self.out, " {body}");
         }
     }
@@ -172,17 +207,25 @@ impl Printer<'_> {
             Arg::Imm(bits) => match kind {
                 K::ImmI32 => format!("{}  // 0x{:08X}", bits as u32 as i32, bits as u32),
                 K::ImmI64 => format!("{}  // 0x{bits:016X}", bits as i64),
-                K::ImmF32 => general(f32::from_bits(bits as u32).into(), 9),
-                K::ImmF64 => general(f64::from_bits(bits), 17),
+                K::ImmF32 => nan(bits, 31, 23).unwrap_or_else(|| general(f32::from_bits(bits as u32).into(), 9)),
+                K::ImmF64 => nan(bits, 63, 52).unwrap_or_else(|| general(f64::from_bits(bits), 17)),
                 _ => bits.to_string(),
             },
             Arg::Ordinal(value) => match kind {
                 K::Type => self.type_name(value),
                 K::Func => self.callee(value),
+                K::Rodata => {
+                    let length = self.dump.archive.rodata(value as usize).map_or(0, <[u8]>::len);
+                    format!("{value}  // {length}b")
+                }
                 _ => value.to_string(),
             },
             Arg::Pc(pc) => self.block(pc),
-            Arg::Str(bytes) => format!("\"{}\"", String::from_utf8_lossy(bytes)),
+            Arg::Str(bytes) => match std::str::from_utf8(bytes) {
+                // As the reference does, quotes inside included.
+                Ok(text) if self.names.is_none() && !text.chars().any(char::is_control) => format!("\"{text}\""),
+                _ => quoted(bytes),
+            },
             Arg::Regs(registers) if kind == K::Segments => {
                 let sizes: Vec<String> = registers.iter().map(|size| size.to_string()).collect();
                 format!("segments[{}]", sizes.join(", "))
@@ -213,8 +256,15 @@ impl Printer<'_> {
         let def = self.dump.archive.def();
         if ordinal & IMPORT_BIT != 0 {
             let import = def.imports.get((ordinal & !IMPORT_BIT) as usize);
-            return import
-                .map_or_else(|| format!("@<import {}>", ordinal & !IMPORT_BIT), |i| format!("@{}", i.full_name));
+            let name = |i: &Import| match self.names {
+                Some(_) => symbol_text(&i.full_name),
+                None => format!("@{}", i.full_name),
+            };
+            return import.map_or_else(|| format!("@<import {}>", ordinal & !IMPORT_BIT), name);
+        }
+        if let Some(names) = self.names {
+            let named = names.callees.get(ordinal as usize).cloned().flatten();
+            return named.unwrap_or_else(|| format!("{}:{ordinal}", symbol_text(&def.name)));
         }
         match self.dump.debug_name(ordinal as usize) {
             Some(name) => format!("@{}.{name}", def.name),
@@ -222,58 +272,23 @@ impl Printer<'_> {
         }
     }
 
-    /// What follows the mnemonic; `o` are the printed operands in encoding order.
-    fn body(&self, decoded: &Decoded<'_>, o: &[String]) -> String {
-        use Op::*;
-        match decoded.row.op {
-            GlobalLoadI32
-            | GlobalLoadI64
-            | GlobalLoadF32
-            | GlobalLoadF64
-            | GlobalLoadIndirectI32
-            | GlobalLoadIndirectI64
-            | GlobalLoadIndirectF32
-            | GlobalLoadIndirectF64 => format!(".rwdata[{}]", o[0]),
-            GlobalStoreI32
-            | GlobalStoreI64
-            | GlobalStoreF32
-            | GlobalStoreF64
-            | GlobalStoreIndirectI32
-            | GlobalStoreIndirectI64
-            | GlobalStoreIndirectF32
-            | GlobalStoreIndirectF64 => {
-                format!("{}, .rwdata[{}]", o[1], o[0])
-            }
-            GlobalLoadRef | GlobalLoadIndirectRef => format!(".refs[{}] : {}", o[0], o[1]),
-            GlobalStoreRef | GlobalStoreIndirectRef => format!("{}, .refs[{}] : {}", o[2], o[0], o[1]),
-            ConstRefRodata => {
-                let length = self.dump.archive.rodata(decoded.args.ordinal(0) as usize).map_or(0, <[u8]>::len);
-                format!("{}  // {length}b", o[0])
-            }
-            ListAlloc => format!("{} : !vm.list<{}>", o[1], o[0]),
-            ListGetRef => format!("{}, {} : {}", o[0], o[1], o[2]),
-            SelectI32 | SelectI64 | SelectF32 | SelectF64 => format!("{} ? {} : {}", o[0], o[1], o[2]),
-            SelectRef => format!("{} ? {} : {} -> {}", o[0], o[2], o[3], o[1]),
-            SwitchI32 | SwitchI64 | SwitchF32 | SwitchF64 => format!("{}[{}] else {}", o[0], o[2], o[1]),
-            SwitchRef => format!("{}[{}] else {} -> {}", o[0], o[3], o[2], o[1]),
-            CastAnyRef => format!("{} : !vm.ref<?> -> {}", o[0], o[1]),
-            BufferStoreI8 | BufferStoreI16 | BufferStoreI32 | BufferStoreI64 | BufferStoreF32 | BufferStoreF64 => {
-                format!("{}, {}, {}", o[2], o[0], o[1])
-            }
-            Br | Yield | Break => format!("{}({})", o[0], o[1]),
-            CondBreak => format!("{}, {}({})", o[0], o[1], o[2]),
-            CondBr => format!("{}, {}({}), {}({})", o[0], o[1], o[2], o[3], o[4]),
-            BrTable => format!("{} {{ default: {}({}){} }}", o[0], o[1], o[2], o[4]),
-            Call => format!("{}({})", o[0], o[1]),
-            CallVariadic => format!("{} {}({})", o[0], o[1], o[2]),
-            CallYieldable => format!("{}({}) -> {}({})", o[0], o[1], o[2], o[3]),
-            CallVariadicYieldable => format!("{} {}({}) -> {}({})", o[0], o[1], o[2], o[3], o[4]),
-            Trace | Print => format!("{}({})", o[0], o[1]),
-            _ => {
-                let inputs = decoded.row.operands.iter().zip(o).filter(|(operand, _)| !operand.result);
-                inputs.map(|(_, text)| text.as_str()).collect::<Vec<_>>().join(", ")
-            }
+    /// What follows the mnemonic, by the first form of the row; `operands` are printed already, in encoding order.
+    fn body(row: &Instruction, operands: &[String]) -> String {
+        let mut out = String::new();
+        let mut rest = row.forms[0];
+        while let Some(open) = rest.find('{') {
+            let name = rest[open + 1..].split('}').next().unwrap_or_default();
+            let Some(index) = row.operands.iter().position(|o| o.name == name) else {
+                out.push_str(&rest[..=open]);
+                rest = &rest[open + 1..];
+                continue;
+            };
+            out.push_str(&rest[..open]);
+            out.push_str(&operands[index]);
+            rest = &rest[open + name.len() + 2..];
         }
+        out.push_str(rest);
+        out
     }
 }
 

@@ -1,8 +1,10 @@
 //! Prints modules as `iree-dump-module` does, byte for byte.
 //!
-//! Two exceptions, both where that tool is wrong: it skips the type operand of `vm.switch.ref` and then prints garbage,
-//! and it refuses `vm.cast.ui64.f32`.
+//! The exceptions are where that tool is wrong or its text cannot be read back: it skips the type operand of
+//! `vm.switch.ref` and then prints garbage, it refuses `vm.cast.ui64.f32`, it prints every NaN as `nan` (here `nan(0x1)`
+//! and `snan(0x1)` say the payload), and it prints line breaks in strings as they are (here `c"..."` escapes them).
 
+mod assembly;
 mod bytecode;
 mod json;
 mod metadata;
@@ -22,8 +24,10 @@ pub enum Output {
     All,
     /// Tables and sections.
     Metadata,
-    /// Assembly text.
+    /// Assembly text as the reference prints it.
     Disassembly,
+    /// Assembly text with everything that the assembler needs to make the same module.
+    Assembly,
     /// The FlatBuffer as JSON.
     FlatbufferJson,
     /// The FlatBuffer itself; see [`Archive::flatbuffer`], text is not what it is.
@@ -37,12 +41,13 @@ impl Output {
             "all" | "" => Output::All,
             "metadata" => Output::Metadata,
             "disassembly" => Output::Disassembly,
+            "assembly" => Output::Assembly,
             "flatbuffer-json" => Output::FlatbufferJson,
             "flatbuffer-binary" => Output::FlatbufferBinary,
             _ => {
                 return Err(Status::invalid_argument(format!(
-                    "unrecognized --output= flag value '{name}'; use all, metadata, disassembly, flatbuffer-binary or \
-                     flatbuffer-json"
+                    "unrecognized --output= flag value '{name}'; use all, metadata, disassembly, assembly, \
+                     flatbuffer-binary or flatbuffer-json"
                 )));
             }
         })
@@ -75,6 +80,7 @@ pub fn dump(archive: &Archive, options: &Options) -> Result<String> {
         }
         Output::Metadata => dump.metadata(&mut out)?,
         Output::Disassembly => dump.disassembly(options, &mut out)?,
+        Output::Assembly => dump.assembly(options.bytecode_offsets, &mut out)?,
         Output::FlatbufferJson => out = json::print(archive.flatbuffer(), options.pretty)?,
         Output::FlatbufferBinary => {
             return Err(Status::unimplemented("flatbuffer-binary is not text; write Archive::flatbuffer instead"));

@@ -1,6 +1,10 @@
 //! The instruction set: one table, and the decoder that reads bytecode by it.
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
 mod decode;
+pub mod encode;
 mod table;
 
 pub use decode::{Arg, Args, Cases, Decoded, Pairs, Regs, decode};
@@ -146,6 +150,16 @@ pub struct Instruction {
     pub terminator: bool,
     /// Operands in encoding order.
     pub operands: &'static [Operand],
+    /// How they are written in assembly, `{name}` for an operand; the first form is printed, all are read.
+    pub forms: &'static [&'static str],
+}
+
+impl Instruction {
+    /// Whether results are written behind the mnemonic, where the form has them, and not in front.
+    pub fn places_results(&self) -> bool {
+        let mut results = self.operands.iter().filter(|operand| operand.result);
+        results.any(|operand| self.forms[0].contains(&format!("{{{}}}", operand.name)))
+    }
 }
 
 /// Opcode of the block marker.
@@ -169,6 +183,25 @@ const fn index(set: OpSet) -> [Option<&'static Instruction>; 256] {
 static CORE: [Option<&Instruction>; 256] = index(OpSet::Core);
 static EXT_F32: [Option<&Instruction>; 256] = index(OpSet::ExtF32);
 static EXT_F64: [Option<&Instruction>; 256] = index(OpSet::ExtF64);
+
+/// The bytes that an instruction with a fixed global accesses; None when it accesses a reference.
+pub fn global_size(op: Op) -> Option<u32> {
+    match op {
+        Op::GlobalLoadRef | Op::GlobalStoreRef => None,
+        Op::GlobalLoadI64 | Op::GlobalStoreI64 | Op::GlobalLoadF64 | Op::GlobalStoreF64 => Some(8),
+        _ => Some(4),
+    }
+}
+
+/// The instruction called `name` (without `vm.`) that can be written: markers and prefixes are no instructions.
+pub fn by_mnemonic(name: &str) -> Option<&'static Instruction> {
+    static ROWS: OnceLock<HashMap<&str, &Instruction>> = OnceLock::new();
+    let rows = ROWS.get_or_init(|| {
+        let real = INSTRUCTIONS.iter().filter(|row| !matches!(row.op, Op::Block | Op::PrefixExtF32 | Op::PrefixExtF64));
+        real.map(|row| (row.mnemonic, row)).collect()
+    });
+    rows.get(name).copied()
+}
 
 #[cfg(test)]
 mod tests {

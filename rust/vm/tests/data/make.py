@@ -207,7 +207,7 @@ class Function:
                 self.pc()
                 self.remap()
         elif kind == "str":
-            self.code += u16(7) + b'say "x"'
+            self.code += u16(7) + b"say 'x'"
         elif kind == "[*]":
             self.regs(self.any_list(mnemonic, result))
         else:

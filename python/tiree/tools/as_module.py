@@ -1,0 +1,70 @@
+"""`tiree-as-module`: assembly text as a `.vmfb`, with the bytes that iree-as-module writes.
+
+The text is that of `tiree-dump-module --output=assembly` (or `disassembly`). The module is also loaded, so that what a
+runtime would refuse is an error here, at its line; `--verify=false` writes it all the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from tiree.support.errors import CompileError
+from tiree.tools.flags import Flag, fail, help_text, parse_flags
+from tiree.tools.pipes import reader_left
+from tiree.tools.runtime_flags import expand_flagfiles
+from tiree.tools.runtime_session import explain
+
+FLAGS = (
+    Flag("help", "action", "print the flags and exit", False),
+    Flag("output", "str", "where to write the module; - for stdout", "", metavar="FILE"),
+    Flag("verify", "bool", "refuse modules that a runtime would refuse", True),
+)
+USAGE = "tiree-as-module --output=module.vmfb module.vmasm"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the tool; `arguments` default to the command line. Exit code 0, or 1 on any error."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        parsed = parse_flags(expand_flagfiles(arguments), FLAGS)
+        if parsed["help"]:
+            sys.stdout.write(help_text(f"{USAGE}   (- reads stdin)", FLAGS))
+        elif len(parsed.positional) != 1 or not parsed["output"]:
+            given = "no --output" if not parsed["output"] else f"{len(parsed.positional)} files given; needs one"
+            raise fail(given, f"write {USAGE}")
+        else:
+            assemble_file(parsed.positional[0], str(parsed["output"]), bool(parsed["verify"]))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return reader_left()
+    except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
+        print(explain(error), file=sys.stderr)
+        return 1
+    return 0
+
+
+def assemble_file(source: str, target: str, verify: bool) -> None:
+    """Reads `source` (`-`: stdin) and writes the module to `target` (`-`: stdout)."""
+    from tiree import _native
+
+    if source == "-":
+        data, name = sys.stdin.buffer.read(), "<stdin>"
+    else:
+        with open(source, "rb") as file:
+            data, name = file.read(), source
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise fail(f"{name}:{line}: not UTF-8 text (byte {data[error.start]:#04x})", "is it assembly?") from None
+    module = _native.assemble(text, name, verify)
+    if target == "-":
+        sys.stdout.buffer.write(module)
+    else:
+        with open(target, "wb") as file:
+            file.write(module)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
