@@ -41,10 +41,15 @@ def run_job(job: Job) -> bytes:
     Raises `CompileError`; a fault of the compiler is one as well, after the input has been saved as a reproducer.
     """
     try:
+        for observer in job.observers:
+            observer.begin()
         return _run(job)
     except CompileError as error:
         error.place(job.name)
         raise
+    finally:
+        for observer in job.observers:
+            observer.finish()
 
 
 def _run(job: Job) -> bytes:

@@ -79,6 +79,9 @@ PHASE_NAMES: tuple[str, ...] = tuple(phase.name for phase in PHASES)
 class PipelineObserver:
     """Told about every pass and phase; does nothing by itself."""
 
+    def begin(self) -> None:
+        """The input is about to be read."""
+
     def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
         """`one` is about to change `module`."""
 
@@ -89,7 +92,7 @@ class PipelineObserver:
         """All passes of `phase` have run."""
 
     def finish(self) -> None:
-        """The pipeline has ended, perhaps by an error."""
+        """The work has ended, perhaps by an error. May be called more than once."""
 
 
 def phase_index(name: str) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Collection
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
@@ -111,33 +112,56 @@ class Timing(PipelineObserver):
 
 
 class Progress(PipelineObserver):
-    """One line on a terminal that says which pass runs, from the second second on."""
+    """One line on a terminal that says which pass runs and since when, renewed after the first second.
+
+    A thread writes it: a single pass may take all the time there is.
+    """
 
     DELAY = 1.0
+    PERIOD = 0.2
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._start = perf_counter()
-        self._shown = False
+        self._done = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._doing = "reading"
         self._phase = PHASE_NAMES[1]
+
+    def begin(self) -> None:
+        self._thread = threading.Thread(target=self._show, args=(perf_counter(),), daemon=True)
+        self._thread.start()
+
+    def _show(self, start: float) -> None:
+        wait = self.DELAY
+        shown = False
+        while not self._done.wait(wait):
+            line = f"[{perf_counter() - start:5.1f} s] {self._doing}"
+            self._stream.write(f"\r\x1b[K{line[: self._columns() - 1]}")
+            self._stream.flush()
+            shown, wait = True, self.PERIOD
+        if shown:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+
+    def _columns(self) -> int:
+        try:
+            return os.get_terminal_size(self._stream.fileno()).columns or 80
+        except (OSError, ValueError):
+            return 80
 
     def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
         del module
-        elapsed = perf_counter() - self._start
-        if elapsed >= self.DELAY:
-            self._shown = True
-            self._stream.write(f"\r\x1b[K[{elapsed:5.1f} s] {self._phase}: {one.name}")
-            self._stream.flush()
+        self._doing = f"{self._phase}: {one.name}"
 
     def after_phase(self, phase: Phase, module: ModuleOp) -> None:
         del module
         self._phase = PHASE_NAMES[min(PHASE_NAMES.index(phase.name) + 1, len(PHASE_NAMES) - 1)]
 
     def finish(self) -> None:
-        if self._shown:
-            self._stream.write("\r\x1b[K")
-            self._stream.flush()
-            self._shown = False
+        self._done.set()
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
 
 
 class DumpPhases(PipelineObserver):

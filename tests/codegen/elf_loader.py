@@ -94,12 +94,33 @@ class Image:
         self.name = ctypes.string_at(name).decode()
         count, functions, attributes, params, _, names = at(library + 24, "<I4xQQQQQ")
         assert params == 0
+        places, stages = at(library + 88, "<QQ")
+        source_count, files = at(library + 112, "<I4xQ")
+
+        def place(address: int) -> tuple[str, int]:
+            line, length, path = at(address, "<IIQ")
+            return ctypes.string_at(path, length).decode(), line
+
+        self.places: dict[str, tuple[str, int]] = {}
+        self.stages: dict[str, dict[str, tuple[str, int]]] = {}
+        self.sources: dict[str, str] = {}
+        for i in range(source_count):
+            length, path, size, content = at(files + 32 * i, "<I4xQI4xQ")
+            self.sources[ctypes.string_at(path, length).decode()] = ctypes.string_at(content, size).decode()
         kernels = {}
         for i in range(count):
             flags, pages, constants, bindings, x, y, z, _ = at(attributes + 64 * i, "<QHBBIIHH")
             assert (flags, x, y, z) == (0, 1, 1, 1)
             text = ctypes.string_at(at(names + 8 * i, "<Q")[0]).decode()
             kernels[text] = KernelEntry(text, at(functions + 8 * i, "<Q")[0], pages, constants, bindings)
+            if places:
+                self.places[text] = place(places + 16 * i)
+            if stages:
+                stage_count, stage_names, stage_places = at(stages + 24 * i, "<I4xQQ")
+                self.stages[text] = {
+                    ctypes.string_at(at(stage_names + 8 * k, "<Q")[0]).decode(): place(stage_places + 16 * k)
+                    for k in range(stage_count)
+                }
         return kernels
 
     def run(

@@ -70,6 +70,39 @@ def test_levels_and_symbols_change_what_they_say() -> None:
     assert all(nameless.kernels)
 
 
+def test_an_image_says_what_its_debug_level_allows() -> None:
+    """0 nothing, 1 its name, 2 lines of the user's file, 3 texts; nothing beyond the name without debug symbols."""
+
+    def image(level: int, **options) -> Image:
+        settings = CompileOptions(hal_executable_debug_level=level, **options)
+        module = run_pipeline(read_module(PROGRAM, filename="f.mlir"), settings, compile_to="executable-targets")
+        return Image(bytes(executables(module)[0].binaries[0].data.buffer))  # pyright: ignore
+
+    images = [image(level) for level in range(4)]
+    assert [bool(i.name) for i in images] == [False, True, True, True]
+    assert [bool(i.places) for i in images] == [False, False, True, True]
+    assert [bool(i.sources) for i in images] == [bool(i.stages) for i in images] == [False, False, False, True]
+    full = images[3]
+    assert sorted(full.places.values()) == [("f.mlir", 3), ("f.mlir", 4)]
+    ((path, text),) = full.sources.items()
+    for name in full.kernels:
+        assert full.stages[name] == {"configured": (path, full.stages[name]["configured"][1])}
+        assert f"@{name}(" in text.splitlines()[full.stages[name]["configured"][1] - 1]
+    bare = image(3, llvmcpu_debug_symbols=False)
+    assert (bool(bare.name), bare.places, bare.stages, bare.sources) == (True, {}, {}, {})
+
+
+def test_a_place_that_is_not_known_is_empty() -> None:
+    module = kernels()
+    from xdsl.dialects.builtin import UnknownLoc
+
+    first = executables(module)[0].variants[0].exports[0]
+    first.location = UnknownLoc()
+    image = Image(translate(module, debug_symbols=True)[0])
+    assert image.places[first.sym_name.data] == ("", 0)
+    assert all(line for path, line in image.places.values() if path)
+
+
 def test_intermediates_are_written_where_asked(tmp_path: Path) -> None:
     images = translate(kernels(), dump_intermediates_to=str(tmp_path / "out"))
     names = sorted(os.listdir(tmp_path / "out"))

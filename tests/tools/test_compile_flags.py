@@ -169,11 +169,6 @@ def test_assertions_are_stripped_on_demand_and_from_o1_on() -> None:
         options("-O1", "--iree-opt-level=O2")
 
 
-def test_ukernels_none_and_default_are_what_happens() -> None:
-    assert build(ADD, "--iree-llvmcpu-enable-ukernels=none")
-    assert build(ADD, "--iree-llvmcpu-enable-ukernels=default")
-
-
 def test_the_execution_model_decides_about_fences() -> None:
     assert "!hal.fence" in text_at("abi", ADD, "--iree-execution-model=async-external")
     assert "!hal.fence" not in text_at("abi", ADD, "--iree-execution-model=async-internal")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from importlib import import_module
+
 import pytest
 from tiree.support.errors import CompileError
 from tiree.tools.flags import Flag, help_text, parse_flags
@@ -68,3 +71,25 @@ def test_help_lists_flags_defaults_and_what_is_not_available() -> None:
     assert "--mode=a|b" in text
     assert "(default 3)" in text
     assert "--gone" in text
+
+
+TOOLS = ("compile", "opt", "run_module", "benchmark_module", "dump_module")
+
+
+def test_reasons_lead_to_flags_that_exist() -> None:
+    """Why a flag or a value is not available may say what to use instead; that must not be refused in turn."""
+    tables = {tool: import_module(f"tiree.tools.{tool}") for tool in TOOLS}
+    available = {flag.name for module in tables.values() for flag in module.FLAGS}
+    for module in tables.values():
+        reasons = dict(getattr(module, "REFUSED", None) or getattr(module, "_REFUSED", {}))
+        for flag in module.FLAGS:
+            reasons |= {f"{flag.name}={value}": reason for value, reason in (flag.refused or {}).items()}
+            if flag.refused:
+                assert not set(flag.refused) & set(flag.choices)
+        for name, reason in reasons.items():
+            assert len(reason) >= 15, name
+            for other in re.findall(r"--([a-z][\w-]+)", reason):
+                assert other in available or f"iree-opt --{other}" in reason, (name, reason)
+        names = [flag.name for flag in module.FLAGS]
+        assert len(set(names)) == len(names)
+        assert not set(names) & set(reasons)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tiree.runtime as rt
 from runtime.modules import ADD, ASYNC_FLAGS, MIXED, iree_module, tiree_module
+from tiree import _native
 from tiree.tools import benchmark_module, dump_module, run_module
 from tools.runtime_tool import needs_iree, ours, refused, theirs
 
@@ -291,23 +292,45 @@ class TestBenchmarkModule:
         # One call to warm up, five that are timed, one whose result is printed.
         assert calls.out.startswith("result[0]: hal.buffer_view\ni32=7\n")
 
-    def test_min_time(self):
-        (row,) = self.rows("--function=constant", "--benchmark_min_time=0.02s")
-        assert row["iterations"] > 1
-        done = ours("benchmark-module", "--module=mixed.vmfb", "--function=next", "--benchmark_min_time=3x",
-                    "--enable_output_processing")  # fmt: skip
-        assert done.out.startswith("result[0]: hal.buffer_view\ni32=5\n")
-        message = refused("benchmark-module", *self.FEW[:2], "--function=constant", "--benchmark_min_time=soon")
-        assert "neither a time such as 0.5s nor a count such as 100x" in message
+    @pytest.mark.parametrize(
+        ("flags", "calls", "iterations"),
+        [
+            # Calls before the measurement, with a clock that gives each call 1 ms.
+            (["--benchmark_min_time=0.1s"], [1, 10, 100], 100),
+            (["--benchmark_min_time=0.0001s"], [1], 1),
+            (["--benchmark_min_time=3x"], [1], 3),
+            (["--benchmark_min_time=3x", "--benchmark_min_warmup_time=0.005"], [1] * 5, 3),
+            (["--benchmark_min_time=0.001s", "--benchmark_min_warmup_time=0.005"], [1] * 5, 1),
+            (["--benchmark_min_time=4x", "--batch_size=2"], [1], 4),
+            (["--benchmark_min_time=4x", "--benchmark_repetitions=2"], [1], 4),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, list) and isinstance(value[0], str) else "",
+    )
+    def test_times(self, flags: list[str], calls: list[int], iterations: int, monkeypatch: pytest.MonkeyPatch):
+        made: list[int] = []
 
-    def test_warmup(self):
-        few, many = (
-            ours("benchmark-module", "--module=mixed.vmfb", "--function=next", "--benchmark_min_time=0.001s",
-                 f"--benchmark_min_warmup_time={time}", "--enable_output_processing", "--benchmark_repetitions=1")
-            for time in (0, 0.1)
-        )  # fmt: skip
-        counts = [int(re.findall(r"i32=(\d+)", done.out)[0]) for done in (few, many)]
-        assert counts[1] > counts[0]
+        def one_millisecond_each(_context: object, _function: object, _inputs: object, count: int) -> float:
+            made.append(count)
+            return count * 0.001
+
+        monkeypatch.setattr(_native, "time_invocations", one_millisecond_each)
+        done = ours("benchmark-module", *self.FEW[:2], "--function=constant", "--benchmark_format=json", *flags)
+        rows = json.loads(done.out)["benchmarks"]
+        assert rows[0]["iterations"] == iterations
+        batch = 2 if "--batch_size=2" in flags else 1
+        assert made == calls + [iterations // batch] * (2 if "--benchmark_repetitions=2" in flags else 1)
+        assert rows[0]["real_time"] == pytest.approx(1 / batch)
+
+    def test_bad_times(self):
+        for value in ("soon", "-1s", "nan", "inf", "1e400s", "x", "1.5x", ""):
+            message = refused("benchmark-module", *self.FEW[:2], "--function=constant", f"--benchmark_min_time={value}")
+            assert "neither a time such as 0.5s nor a count such as 100x" in message
+        for value in ("0x", "-3x", f"{10**30}x"):
+            message = refused("benchmark-module", *self.FEW[:2], "--function=constant", f"--benchmark_min_time={value}")
+            assert f"--benchmark_min_time={value}: needs a count from 1x to" in message
+        for value in ("-1", "nan", "inf"):
+            message = refused("benchmark-module", *self.FEW, "--benchmark_min_warmup_time=" + value)
+            assert "needs seconds, 0 or more" in message
 
     def test_filter_and_list(self):
         assert [row["name"] for row in self.rows("--benchmark_filter=con|nex")] == [

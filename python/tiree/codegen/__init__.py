@@ -25,7 +25,7 @@ def target_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
     from tiree.codegen.translate_executables import TranslateExecutables
 
-    return [
+    passes: list[ModulePass] = [
         LowerToKernels(),
         TranslateExecutables(
             debug_symbols=options.llvmcpu_debug_symbols,
@@ -34,3 +34,8 @@ def target_passes(options: CompileOptions) -> list[ModulePass]:
             dump_intermediates_to=options.dump_intermediates_to,
         ),
     ]
+    if options.llvmcpu_debug_symbols and options.hal_executable_debug_level >= 3:
+        from tiree.codegen.capture_sources import CaptureSources
+
+        passes.insert(0, CaptureSources())
+    return passes

@@ -8,6 +8,7 @@ in threads: LLVM IR is written here, one kernel after the other, and code genera
 from __future__ import annotations
 
 import os
+import re
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 
@@ -17,9 +18,11 @@ from xdsl.passes import ModulePass
 
 from tiree.codegen.llvm.compile import CompiledObject
 from tiree.codegen.llvm.executable import ExportCounts, emit_units, link_units
+from tiree.codegen.llvm.library import DebugInfo, Place
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.hal_executable import ExecutableBinaryOp, ExecutableOp, ExecutableVariantOp
 from tiree.support.cpu_target import describe_target
+from tiree.support.locations import file_location
 
 
 @dataclass
@@ -40,17 +43,33 @@ def _counts(variant: ExecutableVariantOp) -> dict[str, ExportCounts]:
     return found
 
 
-def _start(
-    pool: ThreadPoolExecutor, executable: ExecutableOp, variant: ExecutableVariantOp, keep: bool, keep_name: bool
-) -> _Job:
-    inner = variant.inner_module
-    assert inner is not None
-    name = executable.sym_name.data
-    target = describe_target(variant.target.configuration.data)
-    job = _Job(name, variant)
-    for unit in emit_units(name, inner, target, _counts(variant), keep_name):
-        job.units.append((unit.name, pool.submit(unit.compile, keep)))
-    return job
+def _places(variant: ExecutableVariantOp) -> dict[str, Place]:
+    """Where the work of each export stands in the user's file."""
+    found = {}
+    for export in variant.exports:
+        location = file_location(export.location)
+        if location is not None:
+            found[export.sym_name.data] = Place(location.filename.data, location.line.data)
+    return found
+
+
+def _sources(variant: ExecutableVariantOp) -> tuple[dict[str, str], dict[tuple[str, str], int]]:
+    """The captured texts by stage, and the line of each export in them."""
+    texts = {
+        stage: bytes(data.buffer).decode()
+        for stage, data in (variant.sources.data if variant.sources else {}).items()
+        if isinstance(data, DenseAttr)
+    }
+    lines = {}
+    for stage, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            found = _FUNCTION.match(line)
+            if found:
+                lines[stage, found.group(1).strip('"')] = number
+    return texts, lines
+
+
+_FUNCTION = re.compile(r'\s*func\.func (?:\w+ )?@("[^"]*"|[^\s(]+)\(')
 
 
 def _dump(folder: str, job: _Job, image: bytes, compiled: list[CompiledObject]) -> None:
@@ -80,7 +99,7 @@ class TranslateExecutables(ModulePass):
 
     debug_symbols: bool = False
     debug_level: int = 2
-    """0 leaves the executable's name out of its image."""
+    """What an image says of its making: 0 nothing, 1 its name, 2 places in the user's file, 3 captured sources."""
     threads: int = 0
     dump_intermediates_to: str = ""
 
@@ -97,13 +116,30 @@ class TranslateExecutables(ModulePass):
             return
         keep = bool(self.dump_intermediates_to)
         with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
-            jobs = [_start(pool, executable, variant, keep, self.debug_level > 0) for executable, variant in pending]
+            jobs = [self._start(pool, executable, variant) for executable, variant in pending]
             for job in jobs:
                 compiled = [future.result() for _, future in job.units]
                 image = link_units(job.name, compiled, self.debug_symbols)
                 if keep:
                     _dump(self.dump_intermediates_to, job, image, compiled)
                 _add_binary(job.variant, image)
+
+    def _start(self, pool: ThreadPoolExecutor, executable: ExecutableOp, variant: ExecutableVariantOp) -> _Job:
+        inner = variant.inner_module
+        assert inner is not None
+        name = executable.sym_name.data
+        target = describe_target(variant.target.configuration.data)
+        job = _Job(name, variant)
+        for unit in emit_units(name, inner, target, _counts(variant), self.debug_level > 0, self._debug_info(variant)):
+            job.units.append((unit.name, pool.submit(unit.compile, bool(self.dump_intermediates_to))))
+        return job
+
+    def _debug_info(self, variant: ExecutableVariantOp) -> DebugInfo:
+        if not self.debug_symbols:
+            return DebugInfo()
+        places = _places(variant) if self.debug_level >= 2 else {}
+        sources, lines = _sources(variant) if self.debug_level >= 3 else ({}, {})
+        return DebugInfo(places, sources, lines)
 
 
 def _add_binary(variant: ExecutableVariantOp, image: bytes) -> None:

@@ -63,6 +63,14 @@ _TOOL_KEYWORDS = {
     "enable_benchmark": False,
 }
 
+_REFUSED_KEYWORDS = {
+    "optimize": 'iree.compiler ignores it; extra_args=["--iree-opt-level=O0"] names a level',
+    "enable_tflite_bindings": "modules have the native calling convention only; call them through tiree.runtime",
+    "enable_benchmark": "modules are not instrumented; tiree-benchmark-module times any function",
+    "crash_reproducer_path": "a fault of the compiler saves its input beside the working folder and names the file",
+}
+"""Keywords that are known but have one possible value, with the reason."""
+
 
 def _tool_flags(given: Mapping[str, Any]) -> tuple[list[str], str | None]:
     """The flags that iree.compiler's keywords stand for, and the output file."""
@@ -70,9 +78,9 @@ def _tool_flags(given: Mapping[str, Any]) -> tuple[list[str], str | None]:
     if unknown:
         raise TypeError(f"unknown keyword {unknown[0]!r}; known are {', '.join(_TOOL_KEYWORDS)}")
     values = {**_TOOL_KEYWORDS, **given}
-    for name in ("enable_tflite_bindings", "enable_benchmark", "crash_reproducer_path"):
-        if values[name]:
-            raise ValueError(f"{name} is not available in Tiree")
+    for name, reason in _REFUSED_KEYWORDS.items():
+        if values[name] != _TOOL_KEYWORDS[name]:
+            raise ValueError(f"{name}={values[name]!r} is not available: {reason}")
     output_format = _enum_value(OutputFormat, values["output_format"], "output_format")
     flags = [
         f"--iree-input-type={_enum_value(InputType, values['input_type'], 'input_type')}",
@@ -90,19 +98,39 @@ def _tool_flags(given: Mapping[str, Any]) -> tuple[list[str], str | None]:
     return [*flags, *values["extra_args"]], values["output_file"]
 
 
+_COMMAND_LINE_ONLY = {
+    "o": "name the file with output= (tiree.compile) or output_file= (compile_str)",
+    "help": "tiree-compile --help lists the flags",
+    "version": "tiree.__version__ has it",
+    "iree-hal-list-target-backends": "tiree.compiler.query_available_targets() returns them",
+}
+"""Flags without a meaning for a call from Python, and what to use there."""
+
+
 def _compile(source: bytes, name: str, flags: Sequence[str], options: Mapping[str, Any] | None = None) -> bytes:
     from tiree.driver import run_job
     from tiree.tools.compile import job_from_flags
-    from tiree.tools.compile_flags import FLAGS, REFUSED
+    from tiree.tools.compile_flags import FLAGS, REFUSED, flags_from_options
     from tiree.tools.flags import fail, parse_flags
 
-    parsed = parse_flags(flags, FLAGS, REFUSED)
+    options = options or {}
+    parsed = parse_flags([*flags, *flags_from_options(options)], FLAGS, REFUSED)
     if parsed.positional:
         raise fail(f"{parsed.positional[0]!r} is not a flag")
+    for flag, instead in _COMMAND_LINE_ONLY.items():
+        if flag in parsed.given:
+            raise fail(f"-{flag} belongs to the command line" if flag == "o" else f"--{flag} prints and exits", instead)
     job, report = job_from_flags(parsed, source, name)
-    if options:
-        job.options = replace(job.options, **options)
-    output = run_job(job)
+    if "threads" in options:
+        job.options = replace(job.options, threads=options["threads"])
+    try:
+        output = run_job(job)
+    except CompileError as error:
+        if parsed["mlir-print-stacktrace-on-diagnostic"]:
+            import traceback
+
+            error.add_note("".join(traceback.format_exception(error)))
+        raise
     if report is not None:
         with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
             file.write(report.text())
@@ -116,7 +144,8 @@ def _compile_tool(source: bytes, name: str, keywords: Mapping[str, Any]) -> byte
     try:
         output = _compile(source, name, flags)
     except CompileError as error:
-        raise CompilerToolError(f"Error compiling {name}\nDiagnostics:\n{error}") from error
+        notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+        raise CompilerToolError(f"Error compiling {name}\nDiagnostics:\n{error}{notes}") from error
     if output_file is None:
         return output
     with open(output_file, "wb") as file:
@@ -153,7 +182,7 @@ def compile_program(
     from tiree.frontends import load_program
     from tiree.support.options import CompileOptions
 
-    known = [field.name for field in fields(CompileOptions)]
+    known = [field.name for field in fields(CompileOptions) if field.name != "recorded_flags"]
     for name in options:
         if name not in known:
             from difflib import get_close_matches

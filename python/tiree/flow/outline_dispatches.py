@@ -53,7 +53,9 @@ def make_executable(op: DispatchWorkgroupsOp, executable: str, entry: str) -> Ex
         location=op.location,
     )
     export = ExecutableExportOp.create(
-        properties={"function_ref": SymbolRefAttr(entry), "sym_name": StringAttr(entry)}, regions=[count]
+        properties={"function_ref": SymbolRefAttr(entry), "sym_name": StringAttr(entry)},
+        regions=[count],
+        location=op.location,
     )
     module = ModuleOp([function])
     return ExecutableOp.build_private(executable, Block([export, module, ExecutableEndOp.create()]))

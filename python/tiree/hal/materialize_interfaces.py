@@ -75,7 +75,9 @@ def _export(export: stream.ExecutableExportOp, ordinal: int, layout: hal.Pipelin
         if isinstance(last, stream.ReturnOp):
             block.insert_op_before(hal.ReturnOp(*last.operands), last)
             block.erase_op(last)
-    return hal.ExecutableExportOp(export.sym_name.data, ordinal, layout, region)
+    new = hal.ExecutableExportOp(export.sym_name.data, ordinal, layout, region)
+    new.location = export.location
+    return new
 
 
 def _variant(executable: stream.ExecutableOp, target: hal.ExecutableTargetAttr) -> hal.ExecutableVariantOp:

@@ -53,10 +53,12 @@ class Recorder:
                     self._record(nested, command_buffer)
             else:
                 self._record(command, command_buffer)
+        self.emitter.source = None
         self.emitter.add(hal.CommandBufferFinalizeOp(command_buffer))
 
     def _record(self, command: Operation, command_buffer: SSAValue) -> None:
         outer = self.outer
+        self.emitter.source = command
         if isinstance(command, stream.CmdFillOp):
             pattern = fill_pattern(self.emitter, outer(command.value))
             self.emitter.add(

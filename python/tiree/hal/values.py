@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import hal, util
 from tiree.dialects.arith import ConstantOp, constant_of
+from tiree.support.locations import take_location
 
 
 class Emitter:
@@ -21,6 +22,8 @@ class Emitter:
         self.top = top
         self.block = top
         self.anchor: Operation | None = None
+        self.source: Operation | None = None
+        """What is being converted, where that is not `anchor`; it gives new operations their location."""
         self._device_name = device
         self._cache: dict[object, SSAValue] = {}
         self._indices: dict[int, SSAValue] = {}
@@ -40,6 +43,7 @@ class Emitter:
                 return
 
     def add(self, op: Operation) -> Operation:
+        take_location(op, self.source or self.anchor)
         if self.anchor is not None:
             block = self.anchor.parent
             assert block is not None

@@ -87,7 +87,9 @@ def _convert_export(export: flow.ExecutableExportOp) -> stream.ExecutableExportO
         raise CompileError(f"dispatch {export.sym_name.data} has no workgroup count region")
     function_ref = export.function_ref
     assert isinstance(function_ref, SymbolRefAttr)
-    return stream.ExecutableExportOp(export.sym_name.data, function_ref, region)
+    new = stream.ExecutableExportOp(export.sym_name.data, function_ref, region)
+    new.location = export.location
+    return new
 
 
 def convert_executable(executable: flow.ExecutableOp) -> stream.ExecutableOp:

@@ -17,6 +17,7 @@ from tiree.dialects import stream
 from tiree.dialects.stream import ResourceAccess
 from tiree.stream.packing import Interval, aligned, pack
 from tiree.stream.storage import Command, HostBuilder, Range, Storage
+from tiree.support.locations import take_location
 from tiree.support.typed import array_of, ints_of
 
 
@@ -91,6 +92,8 @@ class RunEmitter:
         arguments: dict[SSAValue, SSAValue] = dict(zip(resources, body.args, strict=True))
         for group in self._concurrent_groups():
             ops = [self._command_op(command, arguments) for command in group]
+            for op, command in zip(ops, group, strict=True):
+                take_location(op, command.op)
             body.add_op(ops[0] if len(ops) == 1 else stream.CmdConcurrentOp(ops))
         body.add_op(stream.YieldOp())
         self.builder.add(execute)

@@ -16,7 +16,7 @@ from tiree.dialects import hal
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import element_byte_size, element_count
 from tiree.support.errors import CompileError, Diagnostic
-from tiree.support.locations import location_of
+from tiree.support.locations import location_of, take_location
 from tiree.support.typed import is_tensor_type
 
 
@@ -113,7 +113,7 @@ class HostBuilder:
         assert self.anchor is not None
         block = self.anchor.parent
         assert block is not None
-        op.location = self.anchor.location
+        take_location(op, self.anchor)
         block.insert_op_before(op, self.anchor)
         return op
 

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
 from tiree.support.errors import UNKNOWN
 from tiree.support.typed import array_of
+
+
+def file_location(location: Attribute) -> FileLineColLoc | None:
+    """The file, line and column of a location; of the innermost named or fused part that has them."""
+    match location:
+        case FileLineColLoc():
+            return location
+        case NameLoc():
+            return file_location(location.location)
+        case CallSiteLoc():
+            return file_location(location.callee)
+        case FusedLoc():
+            found = (file_location(part) for part in location.locations)  # pyright: ignore[reportGeneralTypeIssues]
+            return next((one for one in found if one is not None), None)
+        case _:
+            return None
 
 
 def location_text(location: Attribute) -> str:
@@ -35,3 +51,9 @@ def location_of(op: Operation) -> str:
             return text
         current = current.parent_op()
     return UNKNOWN
+
+
+def take_location(op: Operation, source: Operation | None) -> None:
+    """`op`, made for `source`, stands where that stands, unless it knows its own place."""
+    if source is not None and isinstance(op.location, UnknownLoc):
+        op.location = source.location

@@ -39,7 +39,7 @@ class CompileOptions:
     hal_indirect_command_buffers: bool = True
     hal_link_executables: bool = True
     hal_executable_debug_level: int = 2
-    """0 strips kernel names and locations, 3 embeds sources."""
+    """What executables say of themselves: 1 their name, 2 also source locations, 3 also their text; 0 nothing."""
 
     # Bytecode module.
     vm_emit_polyglot_zip: bool = True

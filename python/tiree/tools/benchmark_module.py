@@ -6,15 +6,15 @@ several, mean, median, standard deviation and coefficient of variation follow.
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from tiree.support.errors import CompileError
 from tiree.tools.benchmark_report import UNITS, WRITERS, Measurement, aggregates
+from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
 from tiree.tools.runtime_flags import DEVICE_FLAGS, MODULE_FLAGS, REFUSED, RUN_FLAGS, expand_flagfiles
 
 if TYPE_CHECKING:
@@ -51,22 +51,8 @@ _RESULT_FLAGS = [f.name for f in RUN_FLAGS if f.name != "input"]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line. Exit code 0, or 1 on any error."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        parsed = parse_flags(expand_flagfiles(arguments), FLAGS, _REFUSED)
-        code = run(parsed)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        return reader_left()
-    except (CompileError, ValueError, RuntimeError, OSError, IndexError, TypeError) as error:
-        from tiree.tools.runtime_session import explain
-
-        print(explain(error), file=sys.stderr)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 1
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    return guarded("tiree-benchmark-module", lambda: run(parse_flags(expand_flagfiles(given), FLAGS, _REFUSED)))
 
 
 def run(parsed: ParsedFlags) -> int:
@@ -187,20 +173,30 @@ def _benchmark(
 def _calls(parsed: ParsedFlags, measure: Callable[[int], tuple[float, float]]) -> int:
     """How many calls fill the minimal time; finding out warms up."""
     text = parsed["benchmark_min_time"]
+    warm_up = parsed["benchmark_min_warmup_time"]
+    if not 0 <= warm_up < math.inf:
+        raise fail(f"--benchmark_min_warmup_time={warm_up}: needs seconds, 0 or more")
     try:
         if text.endswith("x"):
-            measure(1)
-            return max(1, -(-int(text[:-1]) // parsed["batch_size"]))
+            count = int(text[:-1])
+            if not 1 <= count <= 10**12:
+                raise fail(f"--benchmark_min_time={text}: needs a count from 1x to {10**12}x")
+            spent = measure(1)[0]
+            while spent < warm_up:
+                spent += measure(1)[0]
+            return max(1, -(-count // parsed["batch_size"]))
         wanted = float(text.removesuffix("s"))
     except ValueError:
-        raise fail(f"--benchmark_min_time={text}: neither a time such as 0.5s nor a count such as 100x") from None
+        wanted = math.nan
+    if not 0 <= wanted < math.inf:
+        raise fail(f"--benchmark_min_time={text}: neither a time such as 0.5s nor a count such as 100x")
     most = 1_000_000_000
     calls, spent = 1, 0.0
     while True:
         real, _ = measure(calls)
         spent += real
         enough = real >= wanted * 0.5 or calls >= most
-        if enough and spent >= parsed["benchmark_min_warmup_time"]:
+        if enough and spent >= warm_up:
             return max(1, min(most, int(calls * wanted / max(real, 1e-9))))
         if not enough:
             calls = min(most, max(calls * 2, int(calls * min(10, wanted / max(real, 1e-9)))))

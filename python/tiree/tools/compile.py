@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
+from tiree.tools.ending import reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
 
 if TYPE_CHECKING:
     from tiree.driver import Job
@@ -179,7 +179,8 @@ def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], 
 
         report = Report()
         observers.append(report)
-    if sys.stderr.isatty():
+    prints_ir = before != [] or after != []
+    if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not prints_ir:
         observers.append(known.Progress())
     return observers, timing, report
 

@@ -6,7 +6,9 @@ IREE but not here are refused by value. Nothing is accepted and ignored.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 from tiree.pipeline import PHASE_NAMES
 from tiree.support.options import CompileOptions
@@ -19,6 +21,19 @@ _GPU_BACKENDS: dict[str, str] = dict.fromkeys(
 )
 _OPT_LEVELS = ("O0", "O1", "O2", "O3")
 _VM_FLOATS = "every runtime that loads these files has them; only scalar floats of host code need them"
+_NO_UKERNELS = "kernels are made for the named CPU and call no library; leave the flag out or write =none"
+_UKERNELS = (
+    "default",
+    "all",
+    "mmt4d",
+    "pack",
+    "unpack",
+    "unpack_tile",
+    "generic",
+    "argmax",
+    "softmax",
+    "quantized_matmul",
+)
 _PARAMETERS = "parameter archives come with a later release; constants are stored in the module"
 
 FLAGS: tuple[Flag, ...] = (
@@ -45,8 +60,8 @@ FLAGS: tuple[Flag, ...] = (
     ),
     Flag("iree-llvmcpu-debug-symbols", "bool", "keep debug information in the kernels", True),
     Flag(
-        "iree-llvmcpu-enable-ukernels", "choice", "external microkernels", "none", choices=("none", "default"),
-        refused={"all": "Tiree makes its own microkernels for the named CPU; there is no library to call"},
+        "iree-llvmcpu-enable-ukernels", "list", "calls of a microkernel library", choices=("none",),
+        refused=dict.fromkeys(_UKERNELS, _NO_UKERNELS),
     ),
     Flag("iree-llvmcpu-stack-allocation-limit", "int", "bytes of stack that a kernel may use", 32768),
     # Input.
@@ -64,7 +79,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("iree-input-promote-f16-to-f32", "bool", "widen f16 to f32", False),
     Flag("iree-input-promote-bf16-to-f32", "bool", "widen bf16 to f32", False),
     # Optimisation and scheduling.
-    Flag("iree-opt-level", "choice", "moves defaults: assertions are stripped from O1", "O0", choices=_OPT_LEVELS),
+    Flag("iree-opt-level", "choice", "O1 and above strip assertions, nothing else", "O0", choices=_OPT_LEVELS),
     Flag("O0", "action", "--iree-opt-level=O0"),
     Flag("O1", "action", "--iree-opt-level=O1"),
     Flag("O2", "action", "--iree-opt-level=O2"),
@@ -82,7 +97,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("iree-hal-memoization", "bool", "record command buffers once and keep them", True),
     Flag("iree-hal-indirect-command-buffers", "bool", "recorded buffers take their bindings per call", True),
     Flag("iree-hal-link-executables", "bool", "put all dispatches into one executable", True),
-    Flag("iree-hal-executable-debug-level", "int", "0 no names, 1 names, 2 locations, 3 sources", 2),
+    Flag("iree-hal-executable-debug-level", "int", "executables hold 1 names, 2 also locations, 3 sources; 0 none", 2),
     Flag("iree-hal-dump-executable-sources-to", "str", "folder for executables before codegen", "", metavar="DIR"),
     Flag("iree-hal-dump-executable-configurations-to", "str", "folder for configured executables", "", metavar="DIR"),
     Flag("iree-hal-dump-executable-binaries-to", "str", "folder for the ELF files", "", metavar="DIR"),
@@ -131,13 +146,13 @@ FLAGS: tuple[Flag, ...] = (
 )  # fmt: skip
 
 REFUSED: dict[str, str] = {
-    "iree-llvmcpu-sanitize": "kernels have no sanitizer runtime to call; compare with the fallback strategy instead",
+    "iree-llvmcpu-sanitize": "kernels have no sanitizer runtime to call, and keep to their bindings by construction",
     "iree-dispatch-creation-opt-level": "fusion has one level, the one that IREE calls O2",
     "iree-opt-data-tiling": "constant operands are packed where the chosen strategy wants it, without a flag",
     "iree-dispatch-creation-data-tiling": "constant operands are packed where the strategy wants it, without a flag",
     "iree-opt-const-eval": "constants are folded while compiling, without a flag",
     "iree-hal-force-indirect-command-buffers": "indirect command buffers are the default wherever they can be recorded",
-    "iree-hal-dump-executable-benchmarks-to": "use tiree-benchmark-module with --dispatch_statistics",
+    "iree-hal-dump-executable-benchmarks-to": "tiree-benchmark-module times whole functions, not dispatches",
     "iree-hal-benchmark-dispatch-repeat-count": "use tiree-benchmark-module --benchmark_repetitions",
     "iree-stream-partitioning-favor": "partitions favour peak memory, IREE's default",
     "iree-stream-resource-index-bits": "resource sizes are 64-bit",
@@ -178,20 +193,25 @@ _FIELDS: dict[str, str] = {
 
 _NOT_RECORDED = frozenset(
     {"o", "dump-compilation-phases-to", "tiree-report", "iree-vm-bytecode-source-listing"}
-    | {flag.name for flag in FLAGS if flag.name.startswith(("mlir-", "iree-hal-dump-"))}
+    | {flag.name for flag in FLAGS if flag.name.startswith(("mlir-", "iree-hal-dump-")) or len(flag.choices) == 1}
 )
 """Flags that do not change the artifact: two builds that differ in them only give the same bytes."""
+
+
+def flags_from_options(options: Mapping[str, Any]) -> list[str]:
+    """The flags that set these fields of `CompileOptions`; for a field without a flag, nothing."""
+    names = {field: name for name, field in _FIELDS.items()}
+
+    def text(value: Any) -> str:
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    return [f"--{names[field]}={text(value)}" for field, value in options.items() if field in names]
 
 
 def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
     """The options that a command line asks for. Raises `CompileError` for flags that contradict each other."""
     values = {field: parsed[name] for name, field in _FIELDS.items()}
-    level = parsed["iree-opt-level"]
-    for name in _OPT_LEVELS:
-        if parsed[name]:
-            if "iree-opt-level" in parsed.given and level != name:
-                raise fail(f"-{name} contradicts --iree-opt-level={level}", "give one of them")
-            level = name
+    level = _opt_level(parsed)
     if level != "O0" and "iree-opt-strip-assertions" not in parsed.given:
         values["strip_assertions"] = True
     debug_level = parsed["iree-hal-executable-debug-level"]
@@ -207,12 +227,22 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
     return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
 
 
+def _opt_level(parsed: ParsedFlags) -> str:
+    """The one level that `--iree-opt-level` and `-O0` to `-O3` name."""
+    named = [f"--iree-opt-level={parsed['iree-opt-level']}"] if "iree-opt-level" in parsed.given else []
+    named += [f"-{name}" for name in _OPT_LEVELS if parsed[name]]
+    levels = [text[-2:] for text in named]
+    if len(set(levels)) > 1:
+        raise fail(f"{named[1]} contradicts {named[0]}", "give one of them")
+    return levels[0] if levels else "O0"
+
+
 def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     """The given flags that change the artifact from what the defaults make, sorted, for the module's attributes.
 
     Written without the leading `--iree-`, which every one of them has.
     """
-    defaults = {flag.name: flag.default for flag in FLAGS} | {"iree-hal-target-backends": ["llvm-cpu"]}
+    defaults = {flag.name: flag.default for flag in FLAGS}
     if parsed["iree-llvmcpu-target-cpu"] in (defaults["iree-llvmcpu-target-cpu"], "host"):
         defaults["iree-llvmcpu-target-cpu-features"] = "host"  # What that CPU has anyway.
     flags = [

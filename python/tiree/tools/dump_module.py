@@ -10,11 +10,9 @@ import re
 import sys
 from collections.abc import Sequence
 
-from tiree.support.errors import CompileError
-from tiree.tools.flags import Flag, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
+from tiree.tools.ending import guarded
+from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.runtime_flags import expand_flagfiles
-from tiree.tools.runtime_session import explain
 
 OUTPUTS = ("all", "metadata", "disassembly", "assembly", "flatbuffer-binary", "flatbuffer-json")
 FLAGS = (
@@ -30,21 +28,18 @@ _FUNCTION = re.compile(r"^vm\.func @([^\s(]+)", re.MULTILINE)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line. Exit code 0, or 1 on any error."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        parsed = parse_flags(expand_flagfiles(arguments), FLAGS)
-        if parsed["help"]:
-            sys.stdout.write(help_text("tiree-dump-module FILE [--output=WHAT]", FLAGS))
-        elif len(parsed.positional) != 1:
-            raise fail(f"{len(parsed.positional)} files given; needs one", "write tiree-dump-module file.vmfb")
-        else:
-            dump(parsed.positional[0], parsed.values)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return reader_left()
-    except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
-        print(explain(error), file=sys.stderr)
-        return 1
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    return guarded("tiree-dump-module", lambda: run(parse_flags(expand_flagfiles(given), FLAGS)))
+
+
+def run(parsed: ParsedFlags) -> int:
+    """What the flags ask for."""
+    if parsed["help"]:
+        sys.stdout.write(help_text("tiree-dump-module FILE [--output=WHAT]", FLAGS))
+        return 0
+    if len(parsed.positional) != 1:
+        raise fail(f"{len(parsed.positional)} files given; needs one", "write tiree-dump-module file.vmfb")
+    dump(parsed.positional[0], parsed.values)
     return 0
 
 

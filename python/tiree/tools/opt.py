@@ -17,8 +17,8 @@ from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
+from tiree.tools.ending import reader_left
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -45,6 +45,9 @@ _ONLY_COMPILE = frozenset(
         "iree-vm-bytecode-module-output-format",
         "output-format",
         "compile-mode",
+        "iree-vm-emit-polyglot-zip",
+        "iree-vm-bytecode-module-strip-source-map",
+        "iree-vm-bytecode-module-strip-debug-ops",
         "tiree-report",
         "dump-compilation-phases-to",
         "iree-hal-list-target-backends",
@@ -62,15 +65,20 @@ REFUSED: dict[str, str] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code."""
+    given = sys.argv[1:] if arguments is None else arguments
     try:
         names = pass_locations()
         passes = {name: Flag(name, "list", "a pass") for name in names}
-        raw = [_pass_argument(argument, names) for argument in (sys.argv[1:] if arguments is None else arguments)]
+        raw = [_pass_argument(argument, names) for argument in given]
         parsed = parse_flags(raw, FLAGS, REFUSED, passes)
         # Flags that only tiree-compile has keep their defaults, for `options_from_flags`.
         parsed.values = {**{flag.name: flag.default for flag in COMPILE_FLAGS}, **parsed.values}
         return _run(parsed)
     except CompileError as error:
+        if "--mlir-print-stacktrace-on-diagnostic" in given:
+            import traceback
+
+            traceback.print_exc()
         print(error, file=sys.stderr)
     except InternalError as error:
         print(f"tiree-opt: internal error: {error}", file=sys.stderr)
@@ -161,10 +169,18 @@ def _transform(parsed: ParsedFlags, text: str, filename: str) -> str:
         raise CompileError(Diagnostic("the file does not hold one builtin.module", f"{filename}:1:1"))
     if parsed["verify-each"]:
         verify_module(module)
+    if "iree-input-type" in parsed.given:
+        from tiree.support.input_type import check_input_type
+
+        check_input_type(module, parsed["iree-input-type"])
     observers = _observers(parsed)
     compile_to = "vm" if parsed["iree-transformation-pipeline"] else parsed["compile-to"]
-    run_passes(module, _passes(parsed), ctx, observers)
-    if parsed["iree-transformation-pipeline"] or "compile-to" in parsed.given:
+    passes = _passes(parsed)
+    pipeline = parsed["iree-transformation-pipeline"] or "compile-to" in parsed.given
+    if not passes and not pipeline:
+        _refuse_useless(parsed)
+    run_passes(module, passes, ctx, observers)
+    if pipeline:
         options = options_from_flags(parsed)
         run_pipeline(module, options, parsed["compile-from"], compile_to, ctx=ctx, observers=observers)
     settings = _print_settings(parsed)
@@ -173,6 +189,16 @@ def _transform(parsed: ParsedFlags, text: str, filename: str) -> str:
         if report is not None:
             report()
     return print_module(module, parsed["mlir-print-op-generic"], **settings)
+
+
+def _refuse_useless(parsed: ParsedFlags) -> None:
+    """Flags of the compiler change what passes do; without one they would be ignored."""
+    for name in parsed.given:
+        if name == "compile-from" or name.startswith("iree-") or re.fullmatch("O[0-3]", name):
+            if name == "iree-input-type":
+                continue
+            dashes = "-" if len(name) == 2 else "--"
+            raise fail(f"{dashes}{name} has no effect: no pass runs", "name passes, or add --compile-to=PHASE")
 
 
 def _print_settings(parsed: ParsedFlags) -> dict:

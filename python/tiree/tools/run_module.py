@@ -10,9 +10,8 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tiree.support.errors import CompileError
+from tiree.tools.ending import guarded
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
 from tiree.tools.runtime_flags import DEVICE_FLAGS, MODULE_FLAGS, REFUSED, RUN_FLAGS, expand_flagfiles
 
 if TYPE_CHECKING:
@@ -23,22 +22,8 @@ FLAGS = (*MODULE_FLAGS, *DEVICE_FLAGS, *RUN_FLAGS)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        parsed = parse_flags(expand_flagfiles(arguments), FLAGS, REFUSED)
-        code = run(parsed)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        return reader_left()
-    except (CompileError, ValueError, RuntimeError, OSError, IndexError, TypeError) as error:
-        from tiree.tools.runtime_session import explain
-
-        print(explain(error), file=sys.stderr)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    return 1
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    return guarded("tiree-run-module", lambda: run(parse_flags(expand_flagfiles(given), FLAGS, REFUSED)))
 
 
 def run(parsed: ParsedFlags) -> int:

@@ -6,7 +6,6 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tiree import _native
-from tiree.support.errors import CompileError
 from tiree.tools.flags import ParsedFlags, fail
 
 if TYPE_CHECKING:
@@ -156,13 +155,3 @@ class Session:
             f"Device: {device.id}\n[[ memory statistics ]]\n{device.allocator.formatted_statistics}"
             for device in self.devices
         )
-
-
-def explain(error: BaseException) -> str:
-    """An error as a tool prints it: what was wrong first, what to do below."""
-    if isinstance(error, CompileError):
-        return "\n".join(str(d).removeprefix("<command line>: ") for d in error.diagnostics)
-    if isinstance(error, OSError) and error.filename:
-        return f"error: {error.filename}: {error.strerror}"
-    message = getattr(error, "message", "") or str(error)
-    return f"error: {message}"

@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from tiree.codegen.elf.link import link
 from tiree.codegen.llvm.compile import CompiledObject, compile_ir
-from tiree.codegen.llvm.library import QUERY_SYMBOL
+from tiree.codegen.llvm.library import QUERY_SYMBOL, DebugInfo
 from tiree.codegen.llvm.module import ModuleEmitter
 from tiree.support.cpu_target import TargetDescription
 
@@ -46,12 +46,13 @@ def emit_units(
     target: TargetDescription,
     exports: Mapping[str, ExportCounts] | None = None,
     keep_name: bool = True,
+    debug: DebugInfo | None = None,
 ) -> list[Unit]:
     """The LLVM IR of every `func.func` of `module` and of the library table.
 
     `exports` holds the counts by kernel name. `keep_name` writes the executable's name into the table, where profilers
-    find it; kernels are looked up by name and always keep theirs. Raises `CompileError` for an op or type without a
-    lowering.
+    find it; kernels are looked up by name and always keep theirs. `debug` is what the table says besides. Raises
+    `CompileError` for an op or type without a lowering.
     """
     ops = list(module.body.block.ops)
     functions = [op for op in ops if op.name == "func.func"]
@@ -59,7 +60,7 @@ def emit_units(
     library.add_tables(ops)
     if len(functions) == 1:
         _add(library, functions[0], exports)
-        library.add_library()
+        library.add_library(debug=debug)
         return [Unit(name, library.text(), target, library.optimise)]
     units = []
     for function in functions:
@@ -67,7 +68,7 @@ def emit_units(
         _add(emitter, function, exports)
         library.kernels += emitter.kernels
         units.append(Unit(emitter.kernels[0].name, emitter.text(), target, emitter.optimise))
-    library.add_library(external=True)
+    library.add_library(external=True, debug=debug)
     return [Unit(name, library.text(), target), *units]
 
 

@@ -8,10 +8,19 @@ this version: names are part of the table whatever the debug level.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 LIBRARY_VERSION = 6
 QUERY_SYMBOL = "iree_hal_executable_library_query"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A line of a file."""
+
+    path: str
+    line: int
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,18 @@ class KernelInfo:
     constants: int
     bindings: int
     local_memory_pages: int
+
+
+@dataclass(frozen=True)
+class DebugInfo:
+    """What the table says for debuggers and error messages; all of it may be empty."""
+
+    places: dict[str, Place] = field(default_factory=dict)
+    """Where in the user's file the work of a kernel stands, by kernel."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Texts of the executable on its way, by the stage that they show."""
+    lines: dict[tuple[str, str], int] = field(default_factory=dict)
+    """The line of each kernel (second) in the text of a stage (first)."""
 
 
 def quote_symbol(name: str) -> str:
@@ -44,35 +65,107 @@ def _string(symbol: str, text: str) -> str:
 _ATTRIBUTES = "{ i64, i16, i8, i8, i32, i32, i16, i16, [5 x i64] }"
 _EXPORTS = "{ i32, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr, ptr }"
 _LIBRARY = f"{{ ptr, {{ i32, ptr }}, {_EXPORTS}, i32, {{ i32, ptr }} }}"
+_PLACE = "{ i32, i32, ptr }"
+_STAGES = "{ i32, ptr, ptr }"
+_SOURCE = "{ i32, ptr, i32, ptr }"
+_CONSTANT = "private unnamed_addr constant"
 
 
-def library_ir(name: str, kernels: list[KernelInfo], external: bool = False) -> str:
+class _Data:
+    """The constants of a table: each string once, arrays by name."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self._strings: dict[str, str] = {}
+
+    def string(self, text: str) -> str:
+        """A pointer to `text`, ended by a zero byte."""
+        if text not in self._strings:
+            symbol = self._strings[text] = f"@.library.text.{len(self._strings)}"
+            self.lines.append(_string(symbol, text))
+        return f"ptr {self._strings[text]}"
+
+    def array(self, name: str, type: str, values: Sequence[str]) -> str:
+        """A pointer to an array of structures or pointers; null for an empty one."""
+        if not values:
+            return "ptr null"
+        elements = ", ".join(f"{type} {value}" if type != "ptr" else value for value in values)
+        self.lines.append(f"@.library.{name} = {_CONSTANT} [{len(values)} x {type}] [{elements}], align 8")
+        return f"ptr @.library.{name}"
+
+    def place(self, path: str, line: int) -> str:
+        return f"{{ i32 {line}, i32 {len(path.encode())}, {self.string(path)} }}"
+
+
+def library_ir(name: str, kernels: list[KernelInfo], external: bool = False, debug: DebugInfo | None = None) -> str:
     """The table and the query function for kernels `@<name>`, defined in the same module unless `external`."""
+    debug = debug or DebugInfo()
     count = len(kernels)
-    lines = [f"declare hidden i32 @{quote_symbol(k.name)}(ptr, ptr, ptr)" for k in kernels] if external else []
-    lines += [_string("@.library.name", name)]
-    lines += [_string(f"@.kernel.name.{i}", kernel.name) for i, kernel in enumerate(kernels)]
-    functions = ", ".join(f"ptr @{quote_symbol(kernel.name)}" for kernel in kernels)
-    names = ", ".join(f"ptr @.kernel.name.{i}" for i in range(count))
-    attributes = ", ".join(
-        f"{_ATTRIBUTES} {{ i64 0, i16 {k.local_memory_pages}, i8 {k.constants}, i8 {k.bindings}, i32 1, i32 1, i16 1, "
+    data = _Data()
+    functions = [f"ptr @{quote_symbol(kernel.name)}" for kernel in kernels]
+    attributes = [
+        f"{{ i64 0, i16 {k.local_memory_pages}, i8 {k.constants}, i8 {k.bindings}, i32 1, i32 1, i16 1, "
         "i16 0, [5 x i64] zeroinitializer }"
         for k in kernels
-    )
-    constant = "private unnamed_addr constant"
-    lines += [
-        f"@.library.functions = {constant} [{count} x ptr] [{functions}]",
-        f"@.library.names = {constant} [{count} x ptr] [{names}]",
-        f"@.library.attributes = {constant} [{count} x {_ATTRIBUTES}] [{attributes}], align 8",
-        f"@.library.header = {constant} {{ i32, ptr, i32, i32 }} {{ i32 {LIBRARY_VERSION}, ptr @.library.name, i32 0, "
-        "i32 0 }, align 8",
-        f"@.library = {constant} {_LIBRARY} {{ ptr @.library.header, {{ i32, ptr }} zeroinitializer, {_EXPORTS} {{ "
-        f"i32 {count}, ptr @.library.functions, ptr @.library.attributes, ptr null, ptr null, ptr @.library.names, "
-        "ptr null, ptr null, ptr null, ptr null }, i32 0, { i32, ptr } zeroinitializer }, align 8",
-        f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind optsize {{",
-        f"  %known = icmp eq i32 %version, {LIBRARY_VERSION}",
-        "  %result = select i1 %known, ptr @.library, ptr null",
-        "  ret ptr %result",
-        "}",
     ]
-    return "\n".join(lines)
+    exports = [
+        data.array("functions", "ptr", functions),
+        data.array("attributes", _ATTRIBUTES, attributes),
+        "ptr null",
+        "ptr null",
+        data.array("names", "ptr", [data.string(kernel.name) for kernel in kernels]),
+        "ptr null",
+        "ptr null",
+        _places(data, kernels, debug),
+        _stages(data, kernels, debug),
+    ]
+    sources = data.array("sources", _SOURCE, [_source(data, *item) for item in debug.sources.items()])
+    header = f"{{ i32 {LIBRARY_VERSION}, {data.string(name)}, i32 0, i32 0 }}"
+    table = [
+        "ptr @.library.header",
+        "{ i32, ptr } zeroinitializer",
+        f"{_EXPORTS} {{ i32 {count}, {', '.join(exports)} }}",
+        "i32 0",
+        f"{{ i32, ptr }} {{ i32 {len(debug.sources)}, {sources} }}",
+    ]
+    return "\n".join(
+        [
+            *(f"declare hidden i32 @{quote_symbol(k.name)}(ptr, ptr, ptr)" for k in kernels if external),
+            *data.lines,
+            f"@.library.header = {_CONSTANT} {{ i32, ptr, i32, i32 }} {header}, align 8",
+            f"@.library = {_CONSTANT} {_LIBRARY} {{ {', '.join(table)} }}, align 8",
+            f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind optsize {{",
+            f"  %known = icmp eq i32 %version, {LIBRARY_VERSION}",
+            "  %result = select i1 %known, ptr @.library, ptr null",
+            "  ret ptr %result",
+            "}",
+        ]
+    )
+
+
+def _places(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
+    """The places of all kernels; an unknown one has an empty path."""
+    if not any(kernel.name in debug.places for kernel in kernels):
+        return "ptr null"
+    places = [debug.places.get(kernel.name, Place("", 0)) for kernel in kernels]
+    return data.array("places", _PLACE, [data.place(p.path, p.line) for p in places])
+
+
+def _stages(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
+    """For each kernel, the stages whose text is here and its line in each."""
+    rows = []
+    for number, kernel in enumerate(kernels):
+        lines = {s: debug.lines[s, kernel.name] for s in debug.sources if (s, kernel.name) in debug.lines}
+        names = data.array(f"stage.names.{number}", "ptr", [data.string(stage) for stage in lines])
+        places = [data.place(_file_name(stage), line) for stage, line in lines.items()]
+        rows.append(f"{{ i32 {len(lines)}, {names}, {data.array(f'stage.places.{number}', _PLACE, places)} }}")
+    return data.array("stages", _STAGES, rows) if debug.sources else "ptr null"
+
+
+def _source(data: _Data, stage: str, text: str) -> str:
+    path = _file_name(stage)
+    return f"{{ i32 {len(path.encode())}, {data.string(path)}, i32 {len(text.encode())}, {data.string(text)} }}"
+
+
+def _file_name(stage: str) -> str:
+    return f"{stage}.mlir"

@@ -12,7 +12,7 @@ from xdsl.ir import Operation
 from tiree.codegen.llvm.emitter import Emitter, Handler
 from tiree.codegen.llvm.handlers import all_handlers
 from tiree.codegen.llvm.interface import READ_ONLY, StateLayout, _state_load
-from tiree.codegen.llvm.library import KernelInfo, library_ir, quote_symbol
+from tiree.codegen.llvm.library import DebugInfo, KernelInfo, library_ir, quote_symbol
 from tiree.codegen.llvm.memref import element_type
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
@@ -175,7 +175,7 @@ class ModuleEmitter:
                     self._aliases[number] = f", !alias.scope {mine}, !noalias {rest}"
         return sorted(readonly)
 
-    def add_library(self, external: bool = False) -> None:
+    def add_library(self, external: bool = False, debug: DebugInfo | None = None) -> None:
         """Adds the table of all kernels; `external` ones are defined in other modules."""
         for kernel in self.kernels:
             if kernel.constants > MAX_CONSTANTS or kernel.bindings > MAX_BINDINGS:
@@ -186,7 +186,7 @@ class ModuleEmitter:
                         hint="pass less per dispatch: fuse fewer operands",
                     )
                 )
-        self.library = library_ir(self.name, self.kernels, external)
+        self.library = library_ir(self.name, self.kernels, external, debug)
 
     # --- the text -------------------------------------------------------------------------------------------------
 

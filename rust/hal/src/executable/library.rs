@@ -98,8 +98,17 @@ pub(super) struct Exports {
     pub(super) names: *const *const c_char,
     pub(super) tags: *const *const c_char,
     pub(super) parameter_names: *const *const c_char,
-    pub(super) source_locations: *const c_void,
+    pub(super) source_locations: *const SourceLocation,
     pub(super) stage_locations: *const c_void,
+}
+
+/// A line of a file; an empty path is an unknown place.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct SourceLocation {
+    pub(super) line: u32,
+    pub(super) path_length: u32,
+    pub(super) path: *const c_char,
 }
 
 /// Attributes of one entry point.
@@ -145,6 +154,9 @@ mod tests {
         assert_eq!(size_of::<Header>(), 24);
         assert_eq!(offset_of!(Header, sanitizer), 20);
         assert_eq!(size_of::<Exports>(), 80);
+        assert_eq!(offset_of!(Exports, source_locations), 64);
+        assert_eq!(size_of::<SourceLocation>(), 16);
+        assert_eq!(offset_of!(SourceLocation, path), 8);
         assert_eq!(offset_of!(Exports, names), 40);
         assert_eq!(size_of::<Library>(), 128);
         assert_eq!(offset_of!(Library, exports), 24);

@@ -13,7 +13,7 @@ use elf::LoadedElf;
 use image::bad;
 use library::{
     Attributes, DispatchFn, DispatchState, Environment, FLAG_SEQUENTIAL, Header, Library, MAX_BINDINGS, MAX_CONSTANTS,
-    QUERY_SYMBOL, QueryFn, VERSION, WorkgroupState,
+    QUERY_SYMBOL, QueryFn, SourceLocation, VERSION, WorkgroupState,
 };
 use std::ffi::{c_char, c_int, c_void};
 use std::ops::Range;
@@ -49,9 +49,18 @@ impl RefObject for Executable {
 struct Entry {
     function: DispatchFn,
     name: String,
+    /// Where the user's file has this work, `file:line`; empty when the executable does not say.
+    place: String,
     attributes: Attributes,
     /// Measured nanoseconds per workgroup, in sixteenths; 0 while unknown. Only guides scheduling.
     cost: AtomicU32,
+}
+
+impl Entry {
+    /// The name and, when known, the place, for messages.
+    fn described(&self) -> String {
+        if self.place.is_empty() { format!("'{}'", self.name) } else { format!("'{}' ({})", self.name, self.place) }
+    }
 }
 
 /// What a dispatch passes to its kernel.
@@ -275,8 +284,8 @@ impl Executable {
                 if code != 0 {
                     let id = [workgroup.id_x.into(), workgroup.id_y.into(), workgroup.id_z.into()];
                     return Err(Status::internal(format!(
-                        "executable entry point returned catastrophic error {code}; '{}', workgroup {}",
-                        entry.name,
+                        "executable entry point returned catastrophic error {code}; {}, workgroup {}",
+                        entry.described(),
                         shape_text(&id)
                     )));
                 }
@@ -293,7 +302,7 @@ impl Executable {
             Ok(())
         };
         tiree_task::with_local_memory(local_size, local_memory_limit, body)
-            .unwrap_or_else(|error| Err(Status::resource_exhausted(format!("'{}': {error}", entry.name))))
+            .unwrap_or_else(|error| Err(Status::resource_exhausted(format!("{}: {error}", entry.described()))))
     }
 }
 
@@ -322,6 +331,15 @@ fn string(elf: &LoadedElf, pointer: *const c_char, what: &str) -> Result<String>
     Ok(String::from_utf8_lossy(bytes).into_owned())
 }
 
+/// `file:line`, or nothing for an unknown place.
+fn place(elf: &LoadedElf, location: &SourceLocation) -> Result<String> {
+    if location.path_length == 0 {
+        return Ok(String::new());
+    }
+    let path: &[u8] = table(elf, location.path.cast(), location.path_length as usize, "source path")?;
+    Ok(format!("{}:{}", String::from_utf8_lossy(path), location.line))
+}
+
 fn resolve_imports(elf: &LoadedElf, library: &Library) -> Result<Box<[*const c_void]>> {
     let count = library.imports.count as usize;
     if count == 0 {
@@ -347,6 +365,10 @@ fn read_entries(elf: &LoadedElf, library: &Library) -> Result<Box<[Entry]>> {
     let functions = table(elf, exports.functions, count, "function table")?;
     let attributes = table(elf, exports.attributes, count, "attribute table")?;
     let names = table(elf, exports.names, count, "name table")?;
+    let places = match exports.source_locations.is_null() {
+        true => &[],
+        false => table(elf, exports.source_locations, count, "source locations")?,
+    };
     let mut entries = Vec::with_capacity(count);
     for index in 0..count {
         let name = string(elf, names[index], "function name")?;
@@ -359,7 +381,8 @@ fn read_entries(elf: &LoadedElf, library: &Library) -> Result<Box<[Entry]>> {
                 attributes.constant_count, attributes.binding_count
             )));
         }
-        entries.push(Entry { function, name, attributes, cost: AtomicU32::new(0) });
+        let place = places.get(index).map_or(Ok(String::new()), |location| place(elf, location))?;
+        entries.push(Entry { function, name, place, attributes, cost: AtomicU32::new(0) });
     }
     Ok(entries.into())
 }
