@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tiree.dialects import get_context, print_module, read_module
 from tiree.pipeline import PHASE_NAMES, PHASES, PipelineObserver, run_passes, run_pipeline, verify_module
-from tiree.pipeline_observers import DumpPhases, PrintIR, Progress, Timing, VerifyEach
+from tiree.pipeline_observers import DumpPhases, PrintIR, Timing, VerifyEach
 from tiree.support.errors import CompileError, Diagnostic, InternalError
 from tiree.support.options import CompileOptions
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -176,18 +176,6 @@ def test_timing_lists_every_pass() -> None:
     assert any(line.endswith("test-mark") for line in lines)
     assert any(line.endswith("  read") and "0.2500" in line for line in lines)
     assert lines[-1].endswith("Total")
-
-
-def test_progress_is_quiet_while_a_compilation_is_short_and_cleans_up_after_a_long_one() -> None:
-    stream = io.StringIO()
-    run_passes(read_module(ADD), [Mark()], get_context(), [Progress(stream)])
-    assert stream.getvalue() == ""
-    progress = Progress(stream)
-    progress.DELAY = 0.0
-    run_passes(read_module(ADD), [Mark()], get_context(), [progress])
-    progress.finish()
-    assert "input: test-mark" in stream.getvalue()
-    assert stream.getvalue().endswith("\r\x1b[K")
 
 
 def test_phases_are_dumped_as_files_that_can_be_read(tmp_path: Any) -> None:

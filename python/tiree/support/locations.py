@@ -19,7 +19,7 @@ def file_location(location: Attribute) -> FileLineColLoc | None:
         case CallSiteLoc():
             return file_location(location.callee)
         case FusedLoc():
-            found = (file_location(part) for part in location.locations)  # pyright: ignore[reportGeneralTypeIssues]
+            found = (file_location(part) for part in array_of(location.locations))
             return next((one for one in found if one is not None), None)
         case _:
             return None
