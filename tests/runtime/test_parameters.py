@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import tiree.runtime as rt
 from runtime.modules import iree_module
+from runtime.vm_program import VmProgram
 
 iree = pytest.importorskip("iree.runtime", reason="iree-base-runtime is a development dependency")
 
@@ -26,6 +27,27 @@ module @net {
 }
 """
 W = np.array([1, 2, 3, 4], np.float32)
+
+
+def scatter_module() -> bytes:
+    """`scatter(v)` writes v into bytes 4 to 12 of parameter `w` of scope `m` and 0 to 4 of `k`; `gather()` reads it."""
+    program = VmProgram("m")
+    table = np.array([0, 1, 1, 1], np.uint32).tobytes()
+    spans = np.array([4, 0, 8, 0, 8, 4], np.uint64).tobytes()
+    for name in ("scatter", "gather"):
+        with program.function(name, "i" if name == "scatter" else "") as f:
+            device = f.call("hal.devices.get", 0)
+            allocator = f.call("hal.device.allocator", device)
+            buffer = f.call("hal.allocator.allocate", allocator, -1, 0x76, 0x9000C03, 16)
+            for offset in (0, 4, 8, 12):
+                f.call("hal.buffer.store", f.arguments[0] if f.arguments else 77, buffer, offset, 4)
+            fence = f.call("hal.fence.create", device, 0)
+            both = ("m", buffer) if name == "gather" else (buffer, "m")
+            f.call(f"io_parameters.{name}", device, -1, None, fence, *both, table, "wk", spans)
+            f.line(f'vm.cond_fail {f.call("hal.fence.await", -1, 0, [fence])}, "await"')
+            if name == "gather":
+                f.result(*(f.call("hal.buffer.load", buffer, offset, 4) for offset in (0, 4, 8, 12)))
+    return program.compile()
 
 
 class TestIndex:
@@ -65,8 +87,10 @@ class TestIndex:
                 read(index[1])
         with pytest.raises(ValueError, match="not C-contiguous"):
             index.add_buffer("x", np.ones((2, 2)).T[:1])
-        with pytest.raises(NotImplementedError, match="can only be read"):
+        with pytest.raises(BufferError, match="not writable"):
             index.add_buffer("x", b"1", writable=True)
+        with pytest.raises(NotImplementedError, match="must be readable"):
+            index.add_buffer("x", b"1", readable=False)
         with pytest.raises(TypeError, match="metadata must be str or bytes"):
             index.add_buffer("x", b"1", metadata=5)
 
@@ -89,8 +113,13 @@ class TestIndex:
                 index.add_from_file_handle("x", handle, 10, offset=95)
         with pytest.raises(ValueError, match="memory, not a file descriptor"):
             memory.fd  # noqa: B018
-        with pytest.raises(NotImplementedError, match="can only be read"):
-            rt.FileHandle.wrap_memory(bytearray(4), writable=True)
+        with pytest.raises(BufferError, match="not writable"):
+            rt.FileHandle.wrap_memory(b"1234", writable=True)
+        with pytest.raises(NotImplementedError, match="must be readable"):
+            rt.FileHandle.wrap_memory(b"1234", readable=False)
+        for number in (-1, 1 << 20):
+            with pytest.raises((ValueError, OSError), match="descriptor"):
+                rt.FileHandle.wrap_fd(number)
 
 
 def fill(index) -> None:
@@ -163,13 +192,6 @@ class TestArchives:
             index.load(str(text))
         with pytest.raises(ValueError, match="cannot open"):
             index.load(str(tmp_path / "missing.irpa"))
-        for name in ("x.gguf", "x.safetensors", "x"):
-            with pytest.raises(NotImplementedError, match="only irpa archives are read"):
-                index.load(str(tmp_path / name))
-        with pytest.raises(ValueError, match="unsupported parameter file mode: bogus"):
-            index.load(str(text), mode="bogus")
-        with pytest.raises(NotImplementedError, match="can only be read"):
-            index.load(str(text), writable=True)
 
 
 class TestArrays:
@@ -211,6 +233,53 @@ class TestArrays:
             rt.SplatValue(np.ones(2), 4)
 
 
+class TestSizes:
+    def test_of_another_size(self, device: rt.HalDevice, tmp_path):
+        """The message names the file, the parameter and both sizes."""
+        for count in (3, 5):
+            path = tmp_path / f"{count}.irpa"
+            rt.save_archive_file({"w": np.ones(count, np.float32), "b": W}, path)
+            index = rt.ParameterIndex()
+            index.load(str(path))
+            pattern = rf"'w' of .*{count}\.irpa \(scope 'model'\) has {4 * count} bytes, the program needs 16"
+            with pytest.raises(IndexError, match=pattern):
+                TestProviders().module(device, index.create_provider(scope="model"))
+
+    def test_programs_write_parameters(self, device: rt.HalDevice, tmp_path):
+        """`io_parameters.scatter` into memory, a descriptor and a file, as IREE's; `gather` reads it back."""
+        instance, path = rt.VmInstance(), tmp_path / "w.irpa"
+        module = rt.VmModule.from_buffer(instance, scatter_module(), warn_if_copy=False)
+        w, k = np.array([10, 20, 30, 40], np.int32), np.array([5, 6], np.int32)
+        rt.save_archive_file({"w": w, "k": k}, path)
+        memory, mapped, opened = rt.ParameterIndex(), rt.ParameterIndex(), rt.ParameterIndex()
+        memory.add_buffer("w", w, writable=True)
+        memory.add_from_file_handle("k", rt.FileHandle.wrap_memory(k, writable=True), 8)
+        mapped.load(str(path), writable=True)
+        descriptor = os.open(path, os.O_RDWR)
+        opened.load_from_file_handle(rt.FileHandle.wrap_fd(descriptor, writable=True), "irpa")
+        os.close(descriptor)
+        for value, index in enumerate((memory, mapped, opened), 7):
+            parameters = rt.create_io_parameters_module(instance, index.create_provider(scope="m"))
+            loaded = rt.load_vm_modules(parameters, module, config=rt.Config(device=device))[1]
+            loaded.scatter(value)
+            assert loaded.gather() == (value, value, value, 77)
+            read = rt.ParameterIndex()
+            read.load(str(path))
+            there = [w, k] if index is memory else [np.frombuffer(e.file_view, np.int32) for _, e in read.items()]
+            assert [a.tolist() for a in there] == [[10, value, value, 40], [value, 6]]
+        splats = rt.ParameterIndex()
+        for key, length in (("w", 16), ("k", 8)):
+            splats.add_splat(key, b"1", length)
+        rt.save_archive_file({"w": w, "k": k}, path)
+        closed = rt.ParameterIndex()
+        closed.load(str(path))
+        for index, why in ((splats, "one pattern for all of it"), (closed, "opened for reading")):
+            parameters = rt.create_io_parameters_module(instance, index.create_provider(scope="m"))
+            loaded = rt.load_vm_modules(parameters, module, config=rt.Config(device=device))[1]
+            with pytest.raises(RuntimeError, match=rf"PERMISSION_DENIED; parameter 'w' .* cannot be written: .*{why}"):
+                loaded.scatter(1)
+
+
 class TestProviders:
     def module(self, device: rt.HalDevice, *providers: rt.ParameterProvider):
         instance = rt.VmInstance()
@@ -245,7 +314,7 @@ class TestProviders:
         index.add_buffer("w", W)
         with pytest.raises(ValueError, match="no provider registered that handles scopes like 'model'"):
             self.module(device)
-        with pytest.raises(ValueError, match="no parameter found in index with key 'b'"):
+        with pytest.raises(ValueError, match=r"no parameter found .* key 'b'; scope 'model' \(memory\) has: w"):
             self.module(device, index.create_provider(scope="model"))
         with pytest.raises(TypeError, match="ParameterProviders"):
             rt.create_io_parameters_module(rt.VmInstance(), index)  # pyright: ignore[reportArgumentType]

@@ -232,7 +232,10 @@ class TestParameters:
         message = refused("run-module", "--module=net.vmfb", VALUE, "--parameters=model=b.irpa", "--parameters=b.irpa")
         assert "key 'w'" in message
         assert "no such file: none.irpa" in refused("run-module", "--module=net.vmfb", "--parameters=model=none.irpa")
-        assert "only irpa archives are read" in refused("run-module", "--module=net.vmfb", "--parameters=mixed.vmfb")
+        message = refused("run-module", "--module=net.vmfb", "--parameters=mixed.vmfb")
+        assert (
+            "mixed.vmfb: unsupported file format `vmfb`; the extension must be .irpa, .gguf or .safetensors" in message
+        )
         assert "no such value" in refused("run-module", "--module=net.vmfb", "--parameter_mode=other")
 
 

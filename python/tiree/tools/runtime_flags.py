@@ -6,13 +6,20 @@ from collections.abc import Sequence
 
 from tiree.tools.flags import Flag, fail
 
+PARAMETER_FLAGS = (
+    Flag(
+        "parameters", "repeat", "an .irpa, .gguf or .safetensors file; scope=FILE for a scope; repeat for several",
+        metavar="FILE",
+    ),
+    Flag("parameter_mode", "choice", "how parameter files are read: mapped, or preloaded", "file", ("file", "preload")),
+)  # fmt: skip
+
 MODULE_FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
     Flag("module", "repeat", "a .vmfb file; repeat for several, in order of registration", metavar="FILE"),
     Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
     Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
-    Flag("parameters", "repeat", "an .irpa archive; scope=FILE for a named scope; repeat for several", metavar="FILE"),
-    Flag("parameter_mode", "choice", "how parameter files are read: mapped, or preloaded", "file", ("file", "preload")),
+    *PARAMETER_FLAGS,
 )
 
 DEVICE_FLAGS = (

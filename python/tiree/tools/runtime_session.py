@@ -75,15 +75,9 @@ def dump_device(uri: str, options: dict[str, Any]) -> None:
 
 def parameters_module(parsed: ParsedFlags, instance: _native.VmInstance) -> _native.VmModule:
     """The `io_parameters` module over the archives of `--parameters=`; those of one scope are one index."""
-    indices: dict[str, _native.ParameterIndex] = {}
-    for text in parsed["parameters"]:
-        scope, equals, path = text.partition("=")
-        if not equals:
-            scope, path = "", text
-        if not os.path.exists(path):
-            raise fail(f"--parameters={text}: no such file: {path}")
-        index = indices.setdefault(scope, _native.ParameterIndex())
-        index.load(path, mmap=parsed["parameter_mode"] != "preload")
+    from tiree.tools.parameter_files import parameter_indices
+
+    indices = parameter_indices(parsed)
     providers = [index.create_provider(scope=scope) for scope, index in indices.items()]
     return _native.create_io_parameters_module(instance, *providers)
 

@@ -40,7 +40,7 @@ impl BufferParams {
         }
         BufferParams {
             memory_type: bits,
-            usage: requested_usage | usage::MAPPING | usage::MAPPING_PERSISTENT,
+            usage: requested_usage | usage::TRANSFER | usage::MAPPING | usage::MAPPING_PERSISTENT,
             access: access::ALL,
         }
     }

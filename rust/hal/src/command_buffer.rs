@@ -8,7 +8,7 @@ use crate::buffer::{Buffer, WHOLE_BUFFER};
 use crate::executable::Executable;
 pub use crate::pattern::Pattern;
 pub(crate) use crate::program::{Bound, Command, Counts, Dispatch, Program};
-use crate::types::{access, command_buffer_mode, dispatch_flags, usage};
+use crate::types::{access, bit_names, command_buffer_mode, command_category, dispatch_flags, usage};
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -59,6 +59,7 @@ impl Drop for CommandBuffer {
 /// See the module head.
 pub struct CommandBuffer {
     mode: u32,
+    categories: u32,
     capacity: usize,
     recorder: Mutex<Option<Recorder>>,
     program: OnceLock<Program>,
@@ -77,7 +78,7 @@ impl CommandBuffer {
     /// # Errors
     /// INVALID_ARGUMENT for unknown mode bits, unknown categories or an inline one with a binding table.
     pub fn new(mode: u32, categories: u32, capacity: usize) -> Result<CommandBuffer> {
-        if mode & !command_buffer_mode::ALL != 0 || categories & !3 != 0 {
+        if mode & !command_buffer_mode::ALL != 0 || categories & !command_category::ALL != 0 {
             return Err(Status::invalid_argument(format!(
                 "command buffer mode {mode:#x} or categories {categories:#x} have unknown bits"
             )));
@@ -87,6 +88,7 @@ impl CommandBuffer {
         }
         Ok(CommandBuffer {
             mode,
+            categories,
             capacity,
             recorder: Mutex::new(Some(Recorder { program: Program::reused(), ..Default::default() })),
             program: OnceLock::new(),
@@ -104,13 +106,26 @@ impl CommandBuffer {
         self.capacity
     }
 
-    fn record<R>(&self, what: &str, body: impl FnOnce(&mut Recorder) -> Result<R>) -> Result<R> {
+    /// Records a command of a category (0: of none).
+    fn record<R>(&self, what: &str, category: u32, body: impl FnOnce(&mut Recorder) -> Result<R>) -> Result<R> {
+        if self.categories & category != category {
+            return Err(self.wrong_category(what, category));
+        }
         let mut guard = self.recorder.lock();
         let recorder = guard.as_mut().ok_or_else(|| {
             Status::failed_precondition(format!("cannot record {what}: the command buffer has been finalized"))
         })?;
         let index = recorder.program.commands.len();
         body(recorder).annotate(|| format!("while recording command {index} ({what})"))
+    }
+
+    #[cold]
+    fn wrong_category(&self, what: &str, category: u32) -> Status {
+        Status::failed_precondition(format!(
+            "{what} requires a command buffer of category {}; this one is for {}",
+            bit_names(category, command_category::NAMES),
+            bit_names(self.categories, command_category::NAMES)
+        ))
     }
 
     /// Checks a binding against what is known while recording and resolves the length of a direct one.
@@ -139,7 +154,7 @@ impl CommandBuffer {
     /// # Errors
     /// FAILED_PRECONDITION after finalize.
     pub fn execution_barrier(&self) -> Result<()> {
-        self.record("execution_barrier", |recorder| {
+        self.record("execution_barrier", 0, |recorder| {
             recorder.close_region();
             Ok(())
         })
@@ -150,7 +165,7 @@ impl CommandBuffer {
     /// # Errors
     /// INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED for the binding or the pattern.
     pub fn fill(&self, target: Binding, pattern: Pattern) -> Result<()> {
-        self.record("fill_buffer", |recorder| {
+        self.record("fill_buffer", command_category::TRANSFER, |recorder| {
             let target = self.check_binding(target, "target", usage::TRANSFER_TARGET, access::WRITE)?;
             if target.binding.buffer.is_some() {
                 pattern.check_range(target.binding.offset as usize, target.binding.length as usize)?;
@@ -166,7 +181,7 @@ impl CommandBuffer {
     /// # Errors
     /// As [`fill`](Self::fill).
     pub fn copy(&self, source: Binding, target: Binding) -> Result<()> {
-        self.record("copy_buffer", |recorder| {
+        self.record("copy_buffer", command_category::TRANSFER, |recorder| {
             let source = self.check_binding(source, "source", usage::TRANSFER_SOURCE, access::READ)?;
             let target = self.check_binding(target, "target", usage::TRANSFER_TARGET, access::WRITE)?;
             let (source, target) = (recorder.bind(source), recorder.bind(target));
@@ -180,7 +195,7 @@ impl CommandBuffer {
     /// # Errors
     /// As [`fill`](Self::fill); INVALID_ARGUMENT above 64 KiB.
     pub fn update(&self, bytes: &[u8], target: Binding) -> Result<()> {
-        self.record("update_buffer", |recorder| {
+        self.record("update_buffer", command_category::TRANSFER, |recorder| {
             if bytes.len() > MAX_UPDATE {
                 return Err(Status::invalid_argument(format!(
                     "update of {} bytes is above the limit of {MAX_UPDATE}; use a staging buffer and a copy",
@@ -214,7 +229,7 @@ impl CommandBuffer {
         let unsupported = dispatch_flags::CUSTOM_DIRECT_ARGUMENTS
             | dispatch_flags::DYNAMIC_INDIRECT_ARGUMENTS
             | dispatch_flags::STATIC_INDIRECT_ARGUMENTS;
-        self.record("dispatch", |recorder| {
+        self.record("dispatch", command_category::DISPATCH, |recorder| {
             if flags & unsupported != 0 {
                 return Err(Status::unimplemented(format!("dispatch flags {flags:#x} are not supported on the CPU")));
             }
@@ -245,8 +260,9 @@ impl CommandBuffer {
                 }
                 WorkgroupCount::Indirect(binding) => {
                     let binding = Binding { length: 12, ..binding };
+                    let usages = usage::DISPATCH_INDIRECT_PARAMETERS;
                     let binding =
-                        self.check_binding(binding, "workgroup count buffer", 0, access::READ).annotate(name)?;
+                        self.check_binding(binding, "workgroup count buffer", usages, access::READ).annotate(name)?;
                     Counts::Indirect(recorder.bind(binding))
                 }
             };
@@ -270,7 +286,7 @@ impl CommandBuffer {
     /// # Errors
     /// FAILED_PRECONDITION after finalize.
     pub fn note(&self, what: &str) -> Result<()> {
-        self.record(what, |_| Ok(()))
+        self.record(what, 0, |_| Ok(()))
     }
 
     /// Opens (`true`) or closes a debug group.
@@ -278,7 +294,7 @@ impl CommandBuffer {
     /// # Errors
     /// FAILED_PRECONDITION after finalize or when none is open.
     pub fn debug_group(&self, open: bool) -> Result<()> {
-        self.record("debug group", |recorder| {
+        self.record("debug group", 0, |recorder| {
             let depth = if open { Some(recorder.debug_depth + 1) } else { recorder.debug_depth.checked_sub(1) };
             recorder.debug_depth = depth.ok_or_else(|| Status::failed_precondition("no debug group is open"))?;
             Ok(())

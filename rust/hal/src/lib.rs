@@ -8,7 +8,7 @@
 //! | devices and drivers (`local-sync`, `local-task`) | [`device`], [`drivers`] |
 //! | memory | [`allocator`], [`buffer`], [`buffer_view`], [`memory`] |
 //! | ordering | [`semaphore`], [`fence`], [`queue`] |
-//! | work | [`command_buffer`], [`executable`] |
+//! | work | [`command_buffer`], [`executable`], [`channel`] |
 //! | files and parameters | [`mod@file`], [`parameters`] |
 //! | native modules for the VM | [`module`] (`hal`), [`parameters`] (`io_parameters`), [`check`] |
 //! | values of the tools | [`values`] |
@@ -20,6 +20,7 @@
 pub mod allocator;
 pub mod buffer;
 pub mod buffer_view;
+pub mod channel;
 pub mod check;
 pub mod command_buffer;
 pub mod device;

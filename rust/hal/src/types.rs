@@ -89,6 +89,15 @@ pub mod command_buffer_mode {
     pub const ALL: u32 = 1 | 16 | 32 | 64 | 128 | 256;
 }
 
+/// Command category bits.
+pub mod command_category {
+    #![allow(missing_docs)] // The names are IREE's.
+    pub const TRANSFER: u32 = 1;
+    pub const DISPATCH: u32 = 2;
+    pub const ALL: u32 = 3;
+    pub(crate) const NAMES: &[(&str, u32)] = &[("TRANSFER", TRANSFER), ("DISPATCH", DISPATCH)];
+}
+
 /// Dispatch flag bits.
 pub mod dispatch_flags {
     #![allow(missing_docs)] // The names are IREE's.

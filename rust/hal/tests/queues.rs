@@ -67,8 +67,15 @@ fn ranges_and_rights_are_checked_at_the_call() {
     assert_eq!(code(overlap), Some(StatusCode::InvalidArgument));
     assert_eq!(code(QueueOp::copy(target.clone(), 0, target.clone(), 8, 8)), None);
     assert_eq!(code(QueueOp::update(&[0; 70_000], target.clone(), 0)), Some(StatusCode::InvalidArgument));
+    // Memory may be copied and filled whatever was asked for, as in IREE; but not if it is read-only.
     let storage_only = device.allocator().allocate(memory_type::DEVICE_LOCAL, usage::DISPATCH_STORAGE, 16).unwrap();
-    let refused = QueueOp::fill(Arc::new(storage_only), 0, 4, pattern(1));
+    assert_eq!(code(QueueOp::fill(Arc::new(storage_only), 0, 4, pattern(1))), None);
+    let owner: Arc<Buffer> = buffer(&device, &[0; 16]);
+    let data = owner.map().unwrap().as_ptr();
+    // SAFETY: the buffer is the owner; nobody writes.
+    let read_only =
+        unsafe { device.allocator().import(memory_type::DEVICE_LOCAL, usage::DEFAULT, data, 16, false, owner) };
+    let refused = QueueOp::fill(Arc::new(read_only.unwrap()), 0, 4, pattern(1));
     assert_eq!(code(refused), Some(StatusCode::PermissionDenied));
 }
 

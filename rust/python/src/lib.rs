@@ -36,7 +36,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<hal::array::DeviceArrayBase>()?;
     module.add_class::<hal::command_buffer::HalCommandBuffer>()?;
     module.add_class::<hal::module::HalModuleDebugSink>()?;
-    module.add_class::<hal::parameters::FileHandle>()?;
+    module.add_class::<hal::file_handle::FileHandle>()?;
     module.add_class::<hal::parameters::ParameterIndex>()?;
     module.add_class::<hal::parameters::ParameterIndexEntry>()?;
     module.add_class::<hal::parameters::ParameterProvider>()?;
@@ -54,6 +54,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tools::time_invocations, module)?)?;
     module.add_function(wrap_pyfunction!(tools::module_flatbuffer, module)?)?;
     module.add_function(wrap_pyfunction!(tools::read_inputs, module)?)?;
+    module.add_function(wrap_pyfunction!(tools::parse_pattern, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::parameters::write_parameter_archive, module)?)?;
     module.add_function(wrap_pyfunction!(tools::format_results, module)?)?;
     module.add_function(wrap_pyfunction!(tools::format_result_at, module)?)?;
     module.add_function(wrap_pyfunction!(tools::result_bytes, module)?)?;

@@ -167,6 +167,13 @@ pub fn module_flatbuffer<'py>(py: Python<'py>, path: std::path::PathBuf) -> PyRe
     Ok(PyBytes::new(py, archive.flatbuffer()))
 }
 
+/// `2x3xf32=1.5` as the bytes that the tensor takes and the bytes of the values given: the pattern of a splat.
+#[pyfunction]
+pub fn parse_pattern<'py>(py: Python<'py>, text: &str) -> PyResult<(usize, Bound<'py, PyBytes>)> {
+    let (size, pattern) = tiree_hal::values::parse_pattern(text).or_raise(py, "")?;
+    Ok((size, PyBytes::new(py, &pattern)))
+}
+
 /// Calls `function` `iterations` times, one after the other, and returns the seconds of wall time that took.
 #[pyfunction]
 pub fn time_invocations(

@@ -1,4 +1,4 @@
-//! `hal.command_buffer.*` and the collective functions, which no local device has.
+//! `hal.command_buffer.*`.
 
 use super::HalModule;
 use crate::buffer::Buffer;
@@ -8,12 +8,6 @@ use crate::executable::Executable;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use tiree_vm::{CallFrame, Flow, Result, Status, VmBuffer};
-
-pub(super) fn no_channels(_: &HalModule, _: &mut CallFrame<'_>) -> Result<Flow> {
-    Err(Status::unimplemented(
-        "collective channels are not available on local devices; compile for a single device (no collectives)",
-    ))
-}
 
 pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let device: &Device = frame.borrow_ref()?;

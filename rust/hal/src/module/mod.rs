@@ -4,6 +4,7 @@
 //! each function reads its arguments in order and calls one operation of this crate.
 
 mod buffers;
+mod channels;
 mod commands;
 mod devices;
 mod fences;
@@ -56,12 +57,12 @@ exports! {
     "buffer_view.encoding_type" "0r_i" buffers::view_encoding_type;
     "buffer_view.rank" "0r_i" buffers::view_rank;
     "buffer_view.trace" "0rCrD_v" buffers::view_trace;
-    "channel.create" "0rIIrrii_r" commands::no_channels;
-    "channel.rank_and_count" "0r_ii" commands::no_channels;
-    "channel.split" "0riiI_r" commands::no_channels;
+    "channel.create" "0rIIrrii_r" channels::create;
+    "channel.rank_and_count" "0r_ii" channels::rank_and_count;
+    "channel.split" "0riiI_r" channels::split;
     "command_buffer.advise_buffer" "0rrIIIi_v" commands::advise_buffer;
     "command_buffer.begin_debug_group" "0rr_v" commands::begin_debug_group;
-    "command_buffer.collective" "0rriiiirrIIIII_v" commands::no_channels;
+    "command_buffer.collective" "0rriiiirrIIIII_v" channels::collective;
     "command_buffer.copy_buffer" "0riirIrIII_v" commands::copy_buffer;
     "command_buffer.create" "0riiIi_r" commands::create;
     "command_buffer.dispatch" "0rrIiiiICiDCiirIID_v" commands::dispatch;

@@ -1,45 +1,18 @@
-//! The IRPA archive format, version 0: reading entries in place, writing archives.
+//! The IRPA archive format, version 0: reading entries in place. [`super::ArchiveBuilder`] writes them.
 
+use super::bytes::{bad, range, u16_at, u32_at, u64_at};
 use super::{Entry, Index, Source, Storage};
 use std::sync::Arc;
 use tiree_vm::{Annotate, Result, Status};
 
-const MAGIC: &[u8; 4] = b"IRPA";
-const HEADER_SIZE: u64 = 88;
-const HEADER_ALIGNMENT: u64 = 16;
-const ENTRY_ALIGNMENT: u64 = 16;
-const DATA_ALIGNMENT: u64 = 64;
-const FILE_ALIGNMENT: usize = 4096;
+pub(super) const MAGIC: &[u8; 4] = b"IRPA";
+pub(super) const HEADER_SIZE: u64 = 88;
+pub(super) const ENTRY_ALIGNMENT: u64 = 16;
 
-mod kind {
-    pub(super) const SKIP: u32 = 0;
-    pub(super) const SPLAT: u32 = 1;
-    pub(super) const DATA: u32 = 2;
-}
-
-fn bad(message: impl Into<String>) -> Status {
-    Status::invalid_argument(message)
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    u16::from_le_bytes([bytes[at], bytes[at + 1]])
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes[at..at + 4].iter().rev().fold(0, |word, &byte| word << 8 | u32::from(byte))
-}
-
-fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    bytes[at..at + 8].iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-}
-
-/// `length` bytes at `offset` of `bytes`.
-fn range<'a>(bytes: &'a [u8], offset: u64, length: u64, what: &str) -> Result<&'a [u8]> {
-    let end = offset.checked_add(length).filter(|&end| end <= bytes.len() as u64);
-    match end {
-        Some(end) => Ok(&bytes[offset as usize..end as usize]),
-        None => Err(bad(format!("{what} [{offset}, {offset} + {length}) lies outside its {} bytes", bytes.len()))),
-    }
+pub(super) mod kind {
+    pub(in super::super) const SKIP: u32 = 0;
+    pub(in super::super) const SPLAT: u32 = 1;
+    pub(in super::super) const DATA: u32 = 2;
 }
 
 /// Adds all entries of an archive (and of the archives linked to it) to `index`.
@@ -110,7 +83,9 @@ fn read_entry(
             if offset.checked_add(length).is_none_or(|end| end > storage.1) {
                 return Err(bad(format!("data of \"{key}\" lies outside the storage segment of {} bytes", storage.1)));
             }
-            Storage::Data { source: source.clone(), offset: (storage.0 + offset) as usize, length: length as usize }
+            // Where nothing is, it is at the beginning, for the tables of tools.
+            let offset = if length == 0 { 0 } else { storage.0 + offset };
+            Storage::Data { source: source.clone(), offset: offset as usize, length: length as usize }
         }
         kind::SPLAT => {
             let tail = range(entry, 60, 25, "splat entry")?;
@@ -124,72 +99,4 @@ fn read_entry(
     };
     index.add(Entry { key, metadata, storage });
     Ok(size)
-}
-
-/// The bytes of an archive with all entries of `index`, as IREE's tools write it.
-pub fn write(index: &Index) -> Vec<u8> {
-    let entries = index.entries();
-    let sizes: Vec<u64> =
-        entries.iter().map(|entry| if matches!(entry.storage, Storage::Data { .. }) { 76 } else { 85 }).collect();
-    let mut table_length = 0u64;
-    for size in &sizes {
-        table_length = table_length.next_multiple_of(ENTRY_ALIGNMENT) + size;
-    }
-    let table_start = HEADER_SIZE.next_multiple_of(HEADER_ALIGNMENT);
-    let metadata_start = table_start + table_length;
-    let metadata: Vec<u8> = entries.iter().flat_map(|entry| [entry.key.as_bytes(), &entry.metadata].concat()).collect();
-    let storage_start = (metadata_start + metadata.len() as u64).next_multiple_of(DATA_ALIGNMENT);
-    let mut file = vec![0; table_start as usize];
-    let mut storage: Vec<u8> = Vec::new();
-    let mut name_at = 0u64;
-    for (entry, size) in entries.iter().zip(sizes) {
-        file.resize(file.len().next_multiple_of(ENTRY_ALIGNMENT as usize), 0);
-        let is_data = matches!(entry.storage, Storage::Data { .. });
-        let (name, metadata) = (entry.key.len() as u64, entry.metadata.len() as u64);
-        file.extend(size.to_le_bytes());
-        file.extend(if is_data { kind::DATA } else { kind::SPLAT }.to_le_bytes());
-        // An entry without metadata has no offset of it either.
-        let metadata_at = if metadata == 0 { 0 } else { name_at + name };
-        let alignment = if is_data { DATA_ALIGNMENT } else { 0 };
-        for word in [0, name_at, name, metadata_at, metadata, alignment] {
-            file.extend(word.to_le_bytes());
-        }
-        name_at += name + metadata;
-        match &entry.storage {
-            Storage::Data { source, offset, length } => {
-                storage.resize(storage.len().next_multiple_of(DATA_ALIGNMENT as usize), 0);
-                file.extend((storage.len() as u64).to_le_bytes());
-                file.extend((*length as u64).to_le_bytes());
-                storage.extend(&source.bytes()[*offset..offset + length]);
-            }
-            Storage::Splat { pattern, length } => {
-                file.extend(length.to_le_bytes());
-                let mut padded = [0; 16];
-                padded[..pattern.len()].copy_from_slice(pattern);
-                file.extend(padded);
-                file.push(pattern.len() as u8);
-            }
-        }
-    }
-    file.extend(&metadata);
-    file.resize(storage_start as usize, 0);
-    file.extend(&storage);
-    file.resize(file.len().next_multiple_of(FILE_ALIGNMENT), 0);
-    let header = [
-        HEADER_SIZE,
-        0,
-        0,
-        entries.len() as u64,
-        table_start,
-        table_length,
-        metadata_start,
-        metadata.len() as u64,
-        storage_start,
-        storage.len() as u64,
-    ];
-    file[..4].copy_from_slice(MAGIC);
-    for (index, word) in header.iter().enumerate() {
-        file[8 + index * 8..16 + index * 8].copy_from_slice(&word.to_le_bytes());
-    }
-    file
 }

@@ -1,13 +1,13 @@
 //! The `io_parameters` module: load, gather, scatter.
 
-use super::{Entry, Provider, Storage};
+use super::{Entry, Provider};
 use crate::allocator::Allocator;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::fence::Fence;
 use crate::module::text;
 use crate::queue::QueueOp;
-use crate::types::access;
+use crate::types::{access, usage};
 use std::any::Any;
 use std::sync::Arc;
 use tiree_vm::{
@@ -32,24 +32,52 @@ impl ParametersModule {
     }
 
     fn find(&self, scope: &str, key: &str) -> Result<Arc<Entry>> {
-        let mut known = false;
-        for provider in self.providers.iter().filter(|provider| provider.scope == scope) {
-            known = true;
-            if let Some(entry) = provider.index.get(key) {
-                return Ok(entry);
-            }
+        let mut providers = self.providers.iter().filter(|provider| provider.scope == scope).peekable();
+        if providers.peek().is_none() {
+            return Err(self.no_scope(scope));
         }
-        if known {
-            return Err(Status::not_found(format!("no parameter found in index with key '{key}' (scope '{scope}')")));
+        if let Some(entry) = providers.find_map(|provider| provider.index.get(key)) {
+            return Ok(entry);
         }
+        Err(self.no_key(scope, key))
+    }
+
+    #[cold]
+    fn no_scope(&self, scope: &str) -> Status {
         let scopes: Vec<String> = self.providers.iter().map(|provider| format!("'{}'", provider.scope)).collect();
-        Err(Status::not_found(format!(
+        Status::not_found(format!(
             "no provider registered that handles scopes like '{scope}'; registered: {}; pass --parameters={}FILE",
             if scopes.is_empty() { "none".to_owned() } else { scopes.join(", ") },
             if scope.is_empty() { String::new() } else { format!("{scope}=") }
-        )))
+        ))
+    }
+
+    #[cold]
+    fn no_key(&self, scope: &str, key: &str) -> Status {
+        let providers = self.providers.iter().filter(|provider| provider.scope == scope);
+        let entries: Vec<Arc<Entry>> = providers.flat_map(|provider| provider.index.entries()).collect();
+        let mut files: Vec<&str> = Vec::new();
+        for source in entries.iter().filter_map(|entry| entry.source()) {
+            if !files.contains(&source.name()) {
+                files.push(source.name());
+            }
+        }
+        let mut known: Vec<&str> = entries.iter().take(KEYS_LISTED).map(|entry| entry.key.as_str()).collect();
+        let more = format!("and {} more", entries.len() - known.len());
+        if entries.len() > known.len() {
+            known.push(&more);
+        }
+        let scope = if scope.is_empty() { "the global scope".to_owned() } else { format!("scope '{scope}'") };
+        Status::not_found(format!(
+            "no parameter found in index with key '{key}'; {scope}{} has: {}",
+            if files.is_empty() { String::new() } else { format!(" ({})", files.join(", ")) },
+            if known.is_empty() { "none".to_owned() } else { known.join(", ") }
+        ))
     }
 }
+
+/// Keys that a message lists.
+const KEYS_LISTED: usize = 12;
 
 impl NativeModule for ParametersModule {
     fn name(&self) -> &str {
@@ -121,36 +149,42 @@ struct Call {
     device: Arc<Device>,
     waits: Option<Arc<Fence>>,
     signals: Option<Arc<Fence>>,
-    scope: String,
 }
 
 impl Call {
     fn read(frame: &mut CallFrame<'_>) -> Result<Call> {
         let device: Arc<Device> = frame.get_ref()?;
         device.check_affinity(frame.i64()?)?;
-        let (waits, signals) = (frame.opt_ref()?, frame.opt_ref()?);
-        let scope = frame.opt_ref::<VmBuffer>()?.map(|buffer| text(&buffer)).unwrap_or_default();
-        Ok(Call { device, waits, signals, scope })
+        Ok(Call { device, waits: frame.opt_ref()?, signals: frame.opt_ref()? })
     }
+
+    fn submit(self, operation: QueueOp) -> Result<()> {
+        self.device.submit(self.waits, self.signals, operation)
+    }
+}
+
+/// A scope; null is the global one.
+fn scope(frame: &mut CallFrame<'_>) -> Result<String> {
+    Ok(frame.opt_ref::<VmBuffer>()?.map(|buffer| text(&buffer)).unwrap_or_default())
 }
 
 impl ParametersModule {
     fn load(&self, frame: &mut CallFrame<'_>) -> Result<Flow> {
-        let Call { device, waits, signals, scope } = Call::read(frame)?;
+        let call = Call::read(frame)?;
+        let (scope, allocator) = (scope(frame)?, call.device.allocator().clone());
         frame.i64()?;
         let (types, usages) = (frame.i32()? as u32, frame.i32()? as u32);
         let list = VmList::new(TypeDef::Any);
         let mut copies: Vec<(Arc<Entry>, u64, Arc<Buffer>)> = Vec::new();
         for item in items(frame)? {
             let entry = self.find(&scope, &item.key)?;
-            check(&entry, item.parameter_offset, item.length)?;
-            let imported = import(device.allocator(), &entry, item.parameter_offset, item.length, types, usages);
+            check_whole(&entry, &scope, &item)?;
+            let imported = import(&allocator, &entry, &item, types, usages);
             let buffer = match imported {
                 Some(buffer) => Arc::new(buffer),
                 None => {
-                    let length = usize::try_from(item.length)
-                        .map_err(|_| Status::resource_exhausted(format!("parameter of {} bytes", item.length)))?;
-                    let buffer = Arc::new(device.allocator().allocate(types, usages, length)?);
+                    let buffer = allocate(&allocator, types, usages, item.length)
+                        .annotate(|| format!("loading parameter {}", entry.described()))?;
                     copies.push((entry, item.parameter_offset, buffer.clone()));
                     buffer
                 }
@@ -166,76 +200,100 @@ impl ParametersModule {
                 })
             })
         };
-        device.submit(waits, signals, operation)?;
+        call.submit(operation)?;
         frame.push_ref(Arc::new(list));
         Ok(Flow::Done)
     }
 
+    /// The scope that is read comes before the buffer that is written.
     fn gather(&self, frame: &mut CallFrame<'_>) -> Result<Flow> {
-        let Call { device, waits, signals, scope } = Call::read(frame)?;
+        let (call, scope) = (Call::read(frame)?, scope(frame)?);
         let target: Arc<Buffer> = frame.get_ref()?;
+        target.check_usage(usage::TRANSFER_TARGET)?;
         target.check_access(access::WRITE)?;
-        let mut reads = Vec::new();
-        for item in items(frame)? {
-            let entry = self.find(&scope, &item.key)?;
-            check(&entry, item.parameter_offset, item.length)?;
-            target.resolve_range(item.buffer_offset, item.length).annotate(|| format!("gathering '{}'", item.key))?;
-            reads.push((entry, item));
-        }
+        let reads = self.spans(&scope, &target, items(frame)?, "gathering")?;
         let operation = QueueOp::host(move || {
             reads.iter().try_for_each(|(entry, item)| {
                 read_into(entry, item.parameter_offset, &target, item.buffer_offset, item.length)
             })
         });
-        device.submit(waits, signals, operation)?;
+        call.submit(operation)?;
         Ok(Flow::Done)
     }
 
+    /// The buffer that is read comes before the scope that is written.
     fn scatter(&self, frame: &mut CallFrame<'_>) -> Result<Flow> {
         let call = Call::read(frame)?;
-        frame.get_ref::<Buffer>()?;
-        if let Some(item) = items(frame)?.first() {
-            self.find(&call.scope, &item.key)?;
-            return Err(Status::permission_denied(format!(
-                "parameter '{}' cannot be written: parameter files are opened for reading",
-                item.key
-            )));
-        }
-        call.device.submit(call.waits, call.signals, QueueOp::barrier())?;
+        let (source, scope): (Arc<Buffer>, String) = (frame.get_ref()?, scope(frame)?);
+        source.check_usage(usage::TRANSFER_SOURCE)?;
+        source.check_access(access::READ)?;
+        let writes = self.spans(&scope, &source, items(frame)?, "scattering")?;
+        writes.iter().try_for_each(|(entry, _)| entry.check_writable())?;
+        let operation =
+            QueueOp::host(move || writes.iter().try_for_each(|(entry, item)| write_from(entry, item, &source)));
+        call.submit(operation)?;
         Ok(Flow::Done)
+    }
+
+    /// The entries of `items`, whose ranges were checked against them and against `buffer`.
+    fn spans(&self, scope: &str, buffer: &Buffer, items: Vec<Item>, doing: &str) -> Result<Vec<(Arc<Entry>, Item)>> {
+        let check = |item: Item| {
+            let entry = self.find(scope, &item.key)?;
+            entry.check_range(item.parameter_offset, item.length)?;
+            buffer
+                .resolve_range(item.buffer_offset, item.length)
+                .annotate(|| format!("{doing} parameter {}", entry.described()))?;
+            Ok((entry, item))
+        };
+        items.into_iter().map(check).collect()
     }
 }
 
-/// OUT_OF_RANGE unless the entry has the range.
-fn check(entry: &Entry, offset: u64, length: u64) -> Result<()> {
-    if offset.checked_add(length).is_some_and(|end| end <= entry.len()) {
+/// OUT_OF_RANGE, with both sizes, unless the range is in the entry; a range from the beginning must be all of it, since
+/// the program was compiled for a parameter of that size.
+fn check_whole(entry: &Entry, scope: &str, item: &Item) -> Result<()> {
+    if item.parameter_offset != 0 {
+        return entry.check_range(item.parameter_offset, item.length);
+    }
+    if item.length == entry.len() {
         return Ok(());
     }
+    let scope = if scope.is_empty() { String::new() } else { format!(" (scope '{scope}')") };
     Err(Status::out_of_range(format!(
-        "range [{offset}, {offset} + {length}) is outside parameter '{}' of {} bytes",
-        entry.key,
-        entry.len()
+        "parameter {}{scope} has {} bytes, the program needs {}; is it the file of another model or version?",
+        entry.described(),
+        entry.len(),
+        item.length
     )))
 }
 
-/// The range as a read-only buffer over the source itself, when it is aligned.
-fn import(allocator: &Allocator, entry: &Entry, offset: u64, length: u64, types: u32, usages: u32) -> Option<Buffer> {
-    let Storage::Data { source, offset: base, .. } = &entry.storage else { return None };
-    let start = base.checked_add(offset as usize)?;
-    let bytes = source.bytes().get(start..start.checked_add(length as usize)?)?;
-    let data = std::ptr::NonNull::from(bytes).cast();
+fn allocate(allocator: &Allocator, types: u32, usages: u32, length: u64) -> Result<Arc<Buffer>> {
+    let length = usize::try_from(length).map_err(|_| Status::resource_exhausted(format!("{length} bytes asked")))?;
+    Ok(Arc::new(allocator.allocate(types, usages, length)?))
+}
+
+/// The range as a read-only buffer over the source itself, when it is aligned and never written: not by the program, to
+/// which it is a constant, nor by a scatter.
+fn import(allocator: &Allocator, entry: &Entry, item: &Item, types: u32, usages: u32) -> Option<Buffer> {
+    let source = entry.source().filter(|source| !source.is_writable())?;
+    if usages & usage::SHARING_IMMUTABLE == 0 {
+        return None;
+    }
+    let data = entry.pointer(item.parameter_offset, item.length)?;
     // SAFETY: the source is the owner; its bytes stay valid and unchanged, and the buffer is read-only.
-    unsafe { allocator.import(types, usages, data, bytes.len(), false, source.clone()) }.ok()
+    unsafe { allocator.import(types, usages, data, item.length as usize, false, source.clone()) }.ok()
 }
 
 fn read_into(entry: &Entry, offset: u64, target: &Buffer, target_offset: u64, length: u64) -> Result<()> {
-    let mut chunk = vec![0; length.min(1 << 20) as usize];
-    let mut done = 0;
-    while done < length {
-        let part = (length - done).min(chunk.len() as u64) as usize;
-        entry.read(offset + done, &mut chunk[..part])?;
-        target.write(target_offset + done, &chunk[..part])?;
-        done += part as u64;
-    }
-    Ok(())
+    let (start, length) = target.resolve_range(target_offset, length)?;
+    let mapping = target.map()?;
+    // SAFETY: the range is inside the mapping.
+    unsafe { entry.read_to(offset, mapping.as_ptr().as_ptr().add(start), length) }
+}
+
+fn write_from(entry: &Entry, item: &Item, source: &Buffer) -> Result<()> {
+    let (start, length) = source.resolve_range(item.buffer_offset, item.length)?;
+    let mapping = source.map()?;
+    // SAFETY: the range is inside the mapping.
+    unsafe { entry.write_from(item.parameter_offset, mapping.as_ptr().as_ptr().add(start), length) }
 }

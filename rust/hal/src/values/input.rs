@@ -258,13 +258,37 @@ pub fn parse_type(spec: &str) -> Result<(Shape, ElementType)> {
     Ok((shape, element))
 }
 
+/// `2x3xf32=1.5` → bytes that the tensor takes, and the bytes of the values given, which may be none or any number: the
+/// pattern of a splat. Elements of less than a byte are repeated to a byte.
+///
+/// # Errors
+/// INVALID_ARGUMENT, as for `--input`.
+pub fn parse_pattern(text: &str) -> Result<(usize, Vec<u8>)> {
+    let (spec, data) = text.split_once('=').unwrap_or((text, ""));
+    let (shape, element) = parse_type(spec.trim())?;
+    let size = element_count(&shape).and_then(|count| element.dense_bytes(count));
+    let size = size.ok_or_else(|| invalid(format!("the shape of {spec} is too large")))?;
+    let mut bytes = Vec::new();
+    for token in tokens(data) {
+        element::parse(element, token, &mut bytes).map_err(invalid)?;
+    }
+    if !element.is_byte_aligned() {
+        let per_byte = 8 / element.bit_count().min(8) as usize;
+        bytes = pack(element, &if bytes.len() == 1 { bytes.repeat(per_byte) } else { bytes });
+    }
+    Ok((size, bytes))
+}
+
+/// The values in `data`: apart by blanks, commas or brackets.
+fn tokens(data: &str) -> impl Iterator<Item = &str> {
+    data.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']')).filter(|token| !token.is_empty())
+}
+
 /// Bytes of the values in `data`: none, one or `count`.
 fn parse_elements(spec: &str, element: ElementType, count: usize, data: &str) -> Result<Vec<u8>> {
-    let tokens =
-        data.split(|c: char| c.is_whitespace() || matches!(c, ',' | '[' | ']')).filter(|token| !token.is_empty());
     let mut bytes = Vec::new();
     let mut given = 0;
-    for token in tokens {
+    for token in tokens(data) {
         given += 1;
         if given <= count.max(1) {
             element::parse(element, token, &mut bytes).map_err(invalid)?;

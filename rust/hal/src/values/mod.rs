@@ -9,4 +9,4 @@ pub mod number;
 
 pub use compare::{Equality, compare};
 pub use format::{DEFAULT_MAX_ELEMENTS, format_elements, format_result, format_view};
-pub use input::{InputReader, Parsed, parse_type};
+pub use input::{InputReader, Parsed, parse_pattern, parse_type};

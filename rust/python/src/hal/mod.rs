@@ -8,6 +8,7 @@ pub mod command_buffer;
 pub mod device;
 pub mod dlpack;
 pub mod fence;
+pub mod file_handle;
 pub mod module;
 pub mod parameters;
 pub mod semaphore;

@@ -1,113 +1,20 @@
-//! Parameters: `FileHandle`, `ParameterIndex` and its entries, providers, and the `io_parameters` module.
+//! Parameters: `ParameterIndex` and its entries, providers, and the `io_parameters` module.
 
-use std::any::Any;
-use std::io::{Seek, SeekFrom, Write};
-use std::path::{Path, PathBuf};
-use std::ptr::NonNull;
+use std::fs::File;
+use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyNotImplementedError, PyOSError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
-use tiree_hal::parameters::{Entry, Index, ParametersModule, Provider, Source, Storage, irpa};
+use pyo3::types::{PyBytes, PyTuple};
+use tiree_hal::parameters::{ArchiveBuilder, Entry, Format, Index, ParametersModule, Provider, Source, Storage};
 use tiree_vm::context::AnyModule;
 
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
-use crate::vm::buffer::VmBuffer;
+use crate::hal::file_handle::{FileHandle, memory_view, readable_only, source_of};
 use crate::vm::module::{VmInstance, VmModule};
-
-/// Bytes that entries refer to.
-#[pyclass(frozen, module = "tiree._native")]
-pub struct FileHandle {
-    source: Arc<Source>,
-    fd: Option<i32>,
-}
-
-/// Memory of Python's as a source.
-fn source_of(memory: Arc<ForeignBuffer>) -> Arc<Source> {
-    let (data, length) = (NonNull::new(memory.data()).unwrap_or(NonNull::dangling()), memory.len());
-    let owner: Arc<dyn Any + Send + Sync> = memory;
-    // SAFETY: the exporter keeps the bytes valid while the owner holds its view; who hands parameters over does not
-    // change them.
-    unsafe { Source::foreign(data, length, owner) }
-}
-
-/// A read-only view of `bytes`, which `owner` keeps.
-fn memory_view<'py>(py: Python<'py>, source: &Arc<Source>, bytes: &[u8]) -> PyResult<Bound<'py, PyAny>> {
-    // SAFETY: the bytes are a part of the source, which the buffer keeps; they do not change.
-    let buffer =
-        unsafe { tiree_vm::VmBuffer::from_raw(NonNull::from(bytes).cast(), bytes.len(), false, source.clone()) };
-    let buffer = Bound::new(py, VmBuffer(Arc::new(buffer)))?;
-    Ok(PyMemoryView::from(buffer.as_any())?.into_any())
-}
-
-fn read_only(readable: bool, writable: bool) -> PyResult<()> {
-    if writable || !readable {
-        return Err(PyNotImplementedError::new_err(
-            "parameters can only be read; leave readable=True and writable=False",
-        ));
-    }
-    Ok(())
-}
-
-#[pymethods]
-impl FileHandle {
-    /// The memory of `host_buffer`, without a copy; it must not change. NotImplementedError when `writable`.
-    #[staticmethod]
-    #[pyo3(signature = (host_buffer, readable = true, writable = false))]
-    fn wrap_memory(host_buffer: &Bound<'_, PyAny>, readable: bool, writable: bool) -> PyResult<FileHandle> {
-        read_only(readable, writable)?;
-        Ok(FileHandle { source: source_of(ForeignBuffer::contiguous(host_buffer, false)?), fd: None })
-    }
-
-    /// An open file of the system, mapped; the descriptor stays the caller's. NotImplementedError when `writable`.
-    #[staticmethod]
-    #[pyo3(signature = (fd, readable = true, writable = false))]
-    fn wrap_fd(py: Python<'_>, fd: i32, readable: bool, writable: bool) -> PyResult<FileHandle> {
-        read_only(readable, writable)?;
-        let source = Source::map(format!("/proc/self/fd/{fd}")).or_raise(py, "FileHandle.wrap_fd")?;
-        Ok(FileHandle { source, fd: Some(fd) })
-    }
-
-    /// The bytes, read-only.
-    #[getter]
-    fn host_allocation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        memory_view(py, &self.source, self.source.bytes())
-    }
-
-    /// Whether it wraps memory.
-    #[getter]
-    fn is_host_allocation(&self) -> bool {
-        self.fd.is_none()
-    }
-
-    /// Whether it wraps a file descriptor.
-    #[getter]
-    fn is_fd(&self) -> bool {
-        self.fd.is_some()
-    }
-
-    /// The file descriptor. ValueError for memory.
-    #[getter]
-    fn fd(&self) -> PyResult<i32> {
-        self.fd.ok_or_else(|| PyValueError::new_err("the handle wraps memory, not a file descriptor"))
-    }
-
-    /// Never: files are mapped.
-    #[getter]
-    fn is_async(&self) -> bool {
-        false
-    }
-
-    fn __repr__(&self) -> String {
-        let length = self.source.bytes().len();
-        match self.fd {
-            Some(fd) => format!("FileHandle<fd({fd}), {length} bytes>"),
-            None => format!("FileHandle<host_allocation, {length} bytes>"),
-        }
-    }
-}
 
 /// One parameter of an index.
 #[pyclass(frozen, module = "tiree._native")]
@@ -149,7 +56,7 @@ impl ParameterIndexEntry {
     #[getter]
     fn file_storage(&self) -> PyResult<(FileHandle, usize)> {
         match &self.0.storage {
-            Storage::Data { source, offset, .. } => Ok((FileHandle { source: source.clone(), fd: None }, *offset)),
+            Storage::Data { source, offset, .. } => Ok((FileHandle::of(source.clone()), *offset)),
             Storage::Splat { .. } => Err(PyValueError::new_err("Entry is not file storage based")),
         }
     }
@@ -158,9 +65,7 @@ impl ParameterIndexEntry {
     #[getter]
     fn file_view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.0.storage {
-            Storage::Data { source, offset, length } => {
-                memory_view(py, source, &source.bytes()[*offset..offset + length])
-            }
+            Storage::Data { source, offset, length } => memory_view(py, source, *offset, *length),
             Storage::Splat { .. } => Err(PyValueError::new_err("Entry is not file storage based")),
         }
     }
@@ -201,7 +106,7 @@ impl ParameterIndex {
     }
 
     fn __len__(&self) -> usize {
-        self.0.entries().len()
+        self.0.len()
     }
 
     fn __getitem__(&self, i: usize) -> PyResult<ParameterIndexEntry> {
@@ -252,18 +157,14 @@ impl ParameterIndex {
         offset: usize,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        let have = file_handle.source.bytes().len();
-        if offset.checked_add(length).is_none_or(|end| end > have) {
-            return Err(PyValueError::new_err(format!(
-                "range [{offset}, {offset} + {length}) of \"{key}\" lies outside the handle's {have} bytes"
-            )));
-        }
-        let storage = Storage::Data { source: file_handle.source.clone(), offset, length };
-        self.0.add(Entry { key, metadata: metadata_of(metadata)?, storage });
-        Ok(())
+        let have = file_handle.source.len();
+        let text = format!("range [{offset}, {offset} + {length}) of \"{key}\" lies outside the handle's {have} bytes");
+        let added = self.0.add_data(key, metadata_of(metadata)?, &file_handle.source, offset, length);
+        added.map_err(|_| PyValueError::new_err(text))
     }
 
-    /// Adds the memory of anything with a C-contiguous buffer, without a copy; it must not change.
+    /// Adds the memory of anything with a C-contiguous buffer, without a copy. Only programs may change it, and only when
+    /// `writable`.
     #[pyo3(signature = (key, buffer, *, readable = true, writable = false, metadata = None))]
     fn add_buffer(
         &self,
@@ -273,22 +174,23 @@ impl ParameterIndex {
         writable: bool,
         metadata: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<()> {
-        read_only(readable, writable)?;
-        let memory = ForeignBuffer::contiguous(buffer, false)?;
+        readable_only(readable)?;
+        let memory = ForeignBuffer::contiguous(buffer, writable)?;
         let length = memory.len();
-        let storage = Storage::Data { source: source_of(memory), offset: 0, length };
+        let storage = Storage::Data { source: source_of(memory, writable), offset: 0, length };
         self.0.add(Entry { key, metadata: metadata_of(metadata)?, storage });
         Ok(())
     }
 
-    /// Adds the entries of an archive in a handle; `format` is `irpa`.
+    /// Adds the entries of an archive in a handle; `format` is `irpa`, `gguf` or `safetensors`.
     fn load_from_file_handle(&self, py: Python<'_>, file_handle: &FileHandle, format: &str) -> PyResult<()> {
-        check_format(Some(format), Path::new(""))?;
-        irpa::read(&file_handle.source, &self.0).or_raise(py, "loading parameters")
+        let format = parse_format(format).or_raise(py, "")?;
+        py.detach(|| self.0.load_source(&file_handle.source, format)).or_raise(py, "")
     }
 
-    /// Adds the entries of the archive `file_path`, mapped (or read into memory with `mmap=False`). `format` is that of
-    /// the file's extension unless given: `irpa`.
+    /// Adds the entries of the archive `file_path`: mapped, or read into memory with `mmap=False`; with `writable`,
+    /// programs may write to the file. `format` (`irpa`, `gguf` or `safetensors`) is that of the file's extension unless
+    /// given. The mode `file_async` is read-only and maps the file: pages come in as they are used.
     #[pyo3(signature = (file_path, format = None, readable = true, writable = false, mmap = None, *, mode = None))]
     #[expect(clippy::too_many_arguments, reason = "IREE's signature")]
     fn load(
@@ -301,21 +203,30 @@ impl ParameterIndex {
         mmap: Option<bool>,
         mode: Option<&str>,
     ) -> PyResult<()> {
-        read_only(readable, writable)?;
-        if let Some(mode) = mode {
-            return Err(PyValueError::new_err(format!(
-                "unsupported parameter file mode: {mode}; files are mapped, or read with mmap=False"
-            )));
+        readable_only(readable)?;
+        match (mode, mmap, writable) {
+            (None, Some(false), true) => {
+                return Err(PyValueError::new_err("what is read into memory cannot be written back; leave mmap=True"));
+            }
+            (None, ..) | (Some("file_async"), None, false) => {}
+            (Some("file_async"), Some(_), _) => {
+                return Err(PyValueError::new_err("mode and mmap are mutually exclusive"));
+            }
+            (Some("file_async"), None, true) => {
+                return Err(PyValueError::new_err("file_async requires read-only access"));
+            }
+            (Some(mode), ..) => {
+                return Err(PyValueError::new_err(format!(
+                    "unsupported parameter file mode: {mode}; there is file_async, or mmap=True or False"
+                )));
+            }
         }
-        check_format(format, &file_path)?;
-        let context = || format!("loading parameters of {}", file_path.display());
-        let source = if mmap == Some(false) {
-            let bytes = std::fs::read(&file_path);
-            Source::copy(&bytes.map_err(|error| PyOSError::new_err(format!("{}: {error}", file_path.display())))?)
-        } else {
-            Source::map(&file_path).or_raise(py, "")?
-        };
-        py.detach(|| irpa::read(&source, &self.0)).or_raise(py, &context())
+        let format = format.map_or_else(|| Format::of_path(&file_path), parse_format).or_raise(py, "")?;
+        py.detach(|| {
+            let source = if mmap == Some(false) { Source::read(&file_path) } else { Source::map(&file_path, writable) };
+            self.0.load_source(&source?, format)
+        })
+        .or_raise(py, "")
     }
 
     /// Writes all entries into an archive at `file_offset` of a file, and adds them, as they are there, to
@@ -328,21 +239,15 @@ impl ParameterIndex {
         file_offset: u64,
         target_index: Option<Bound<'py, ParameterIndex>>,
     ) -> PyResult<Bound<'py, ParameterIndex>> {
-        let written = py.detach(|| {
-            let bytes = irpa::write(&self.0);
-            let mut file =
-                std::fs::OpenOptions::new().write(true).create(true).truncate(file_offset == 0).open(&file_path)?;
-            file.seek(SeekFrom::Start(file_offset))?;
-            file.write_all(&bytes)?;
-            Ok::<_, std::io::Error>(bytes.len())
-        });
-        let length = written.map_err(|error| PyOSError::new_err(format!("{}: {error}", file_path.display())))?;
+        let mut builder = ArchiveBuilder::default();
+        self.0.entries().into_iter().for_each(|entry| builder.add(entry));
+        let written = py.detach(|| write_archive(&builder, &file_path, file_offset));
+        written.map_err(|error| PyOSError::new_err(format!("{}: {error}", file_path.display())))?;
         let target = target_index.map_or_else(|| Bound::new(py, ParameterIndex::new()), Ok)?;
-        let whole = Source::map(&file_path).or_raise(py, "")?;
-        let part = NonNull::from(&whole.bytes()[file_offset as usize..file_offset as usize + length]).cast();
-        // SAFETY: a part of the mapping, which is its owner.
-        let source = unsafe { Source::foreign(part, length, whole) };
-        irpa::read(&source, &target.get().0).or_raise(py, "reading the archive back")?;
+        let whole = Source::map(&file_path, false).or_raise(py, "")?;
+        let source = whole.part(file_offset as usize, builder.len() as usize);
+        let source = source.ok_or_else(|| PyOSError::new_err(format!("{}: cut short", file_path.display())))?;
+        target.get().0.load_source(&source, Format::Irpa).or_raise(py, "reading the archive back")?;
         Ok(target)
     }
 
@@ -366,15 +271,40 @@ impl ParameterIndex {
     }
 }
 
-fn check_format(format: Option<&str>, path: &Path) -> PyResult<()> {
-    let extension = path.extension().map(|e| e.to_string_lossy().to_lowercase());
-    let format = format.map(str::to_owned).or(extension).unwrap_or_default();
-    if format == "irpa" {
-        return Ok(());
+/// A format by name, as IREE with or without a dot.
+fn parse_format(name: &str) -> tiree_vm::Result<Format> {
+    Format::parse(name.strip_prefix('.').unwrap_or(name))
+}
+
+/// Writes an archive at `offset` of a file, which is made if there is none, and cut to the archive's end if the offset
+/// is 0.
+fn write_archive(builder: &ArchiveBuilder, path: &std::path::Path, offset: u64) -> std::io::Result<()> {
+    let file = File::options().write(true).create(true).truncate(offset == 0).open(path)?;
+    let mut writer = BufWriter::with_capacity(1 << 16, file);
+    writer.seek(SeekFrom::Start(offset))?;
+    builder.write(&mut writer)?;
+    writer.flush()
+}
+
+/// Writes the entries of `index` into an archive, data aligned to `alignment`. Of the splats `expanded` (by number) all
+/// bytes are written, so that programs can change them.
+#[pyfunction]
+pub fn write_parameter_archive(
+    py: Python<'_>,
+    index: &ParameterIndex,
+    file_path: PathBuf,
+    alignment: u64,
+    expanded: Vec<usize>,
+) -> PyResult<()> {
+    if !alignment.is_power_of_two() {
+        return Err(PyValueError::new_err(format!("alignment {alignment} is not a power of two")));
     }
-    Err(PyNotImplementedError::new_err(format!(
-        "unsupported file format `{format}`: only irpa archives are read; convert with iree-convert-parameters"
-    )))
+    let mut builder = ArchiveBuilder::new(alignment);
+    for (number, entry) in index.0.entries().into_iter().enumerate() {
+        if expanded.contains(&number) { builder.add_data(entry) } else { builder.add(entry) }
+    }
+    let written = py.detach(|| write_archive(&builder, &file_path, 0));
+    written.map_err(|error| PyOSError::new_err(format!("{}: {error}", file_path.display())))
 }
 
 /// Answers for the parameters of one scope.

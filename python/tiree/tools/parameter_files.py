@@ -1,0 +1,102 @@
+"""What the tools that read, make and print parameter files share."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+
+from tiree import _native
+from tiree.support.errors import CompileError
+from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.pipes import reader_left
+from tiree.tools.runtime_flags import expand_flagfiles
+
+OUTPUT_FLAGS = (
+    Flag("quiet", "bool", "print nothing when all went well", False),
+    Flag("output", "str", "the .irpa file to write", "", metavar="FILE"),
+)
+
+
+def parameter_indices(parsed: ParsedFlags) -> dict[str, _native.ParameterIndex]:
+    """The files of `--parameters=`, by scope; those of one scope are one index."""
+    indices: dict[str, _native.ParameterIndex] = {}
+    for text in parsed["parameters"]:
+        scope, equals, path = text.partition("=")
+        if not equals:
+            scope, path = "", text
+        if not os.path.exists(path):
+            raise fail(f"--parameters={text}: no such file: {path}")
+        index = indices.setdefault(scope, _native.ParameterIndex())
+        index.load(path, mmap=parsed["parameter_mode"] != "preload")
+    return indices
+
+
+def dump_index(scope: str, index: _native.ParameterIndex) -> str:
+    """A table of an index, as iree-dump-parameters prints it."""
+    entries = [entry for _, entry in index.items()]
+    total = sum(entry.length for entry in entries)
+    name = f"`{scope}`" if scope else "<global>"
+    column = "-" * 18
+    lines = [
+        f"//==={'-' * 110}===//",
+        f"// Parameter scope {name} ({len(entries)} entries, {total} total bytes)",
+        f"//===------------+{column}+{column}+{'-' * 59}===//",
+        f"//{'Start':>14} |{'End':>17} |{'Length':>17} | Key",
+        f"//---------------+{column}+{column}+{'-' * 62}//",
+    ]
+    for entry in entries:
+        start, end = "-", "-"
+        if entry.is_file:
+            offset = entry.file_storage[1]
+            start, end = str(offset), str(offset + entry.length)
+        lines.append(f"{start:>16} |{end:>17} |{entry.length:>17} | `{entry.key}`")
+    return "\n".join([*lines, "", ""])
+
+
+def write_index(parsed: ParsedFlags, index: _native.ParameterIndex, alignment: int, expanded: Sequence[int]) -> None:
+    """Writes `index` to `--output=` and, unless `--quiet`, prints what the file holds."""
+    path = parsed["output"]
+    if not path:
+        raise fail("no output given", "pass --output=file.irpa")
+    _native.write_parameter_archive(index, path, alignment, expanded)
+    if parsed["quiet"]:
+        return
+    written = _native.ParameterIndex()
+    written.load(path, "irpa")
+    sys.stdout.write(dump_index("", written))
+
+
+def splat_pattern(flag: str, text: str) -> tuple[int, bytes]:
+    """`TYPE=VALUE` of a flag as the bytes that the type takes and a pattern; without a value zero."""
+    try:
+        size, pattern = _native.parse_pattern(text)
+    except (ValueError, IndexError) as error:
+        raise fail(f"{flag}: {getattr(error, 'message', '') or error}") from None
+    if len(pattern) not in (0, 1, 2, 4, 8, 16):
+        raise fail(f"{flag}: the values take {len(pattern)} bytes", "a pattern has 1, 2, 4, 8 or 16 bytes")
+    return size, pattern or b"\0"
+
+
+def run_tool(
+    arguments: Sequence[str] | None, usage: str, flags: Sequence[Flag], body: Callable[[ParsedFlags], None]
+) -> int:
+    """Runs a tool: parses, calls `body`, reports errors. Exit code 0, or 1 on any error."""
+    arguments = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        parsed = parse_flags(expand_flagfiles(arguments), flags)
+        if parsed["help"]:
+            sys.stdout.write(help_text(usage, flags))
+        elif parsed.positional:
+            raise fail(f"unexpected argument '{parsed.positional[0]}'", "all arguments are flags")
+        else:
+            body(parsed)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        return reader_left()
+    except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
+        from tiree.tools.runtime_session import explain
+
+        print(explain(error), file=sys.stderr)
+        return 1
+    return 0
