@@ -24,7 +24,7 @@ FLAGS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line."""
-    return run_tool(arguments, "tiree-convert-parameters --parameters=FILE --output=FILE", FLAGS, convert)
+    return run_tool(arguments, "tiree-convert-parameters", "--parameters=FILE --output=FILE", FLAGS, convert)
 
 
 def convert(parsed: ParsedFlags) -> None:

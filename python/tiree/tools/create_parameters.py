@@ -20,7 +20,7 @@ FLAGS = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line."""
-    return run_tool(arguments, "tiree-create-parameters --data=NAME=TYPE[=VALUE] --output=FILE", FLAGS, create)
+    return run_tool(arguments, "tiree-create-parameters", "--data=NAME=TYPE[=VALUE] --output=FILE", FLAGS, create)
 
 
 def create(parsed: ParsedFlags) -> None:

@@ -20,7 +20,7 @@ CHUNK = 1 << 20
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line."""
-    return run_tool(arguments, "tiree-dump-parameters --parameters=FILE [--extract=KEY=FILE]", FLAGS, dump)
+    return run_tool(arguments, "tiree-dump-parameters", "--parameters=FILE [--extract=KEY=FILE]", FLAGS, dump)
 
 
 def dump(parsed: ParsedFlags) -> None:

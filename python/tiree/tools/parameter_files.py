@@ -7,9 +7,8 @@ import sys
 from collections.abc import Callable, Sequence
 
 from tiree import _native
-from tiree.support.errors import CompileError
+from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
 from tiree.tools.runtime_flags import expand_flagfiles
 
 OUTPUT_FLAGS = (
@@ -79,24 +78,19 @@ def splat_pattern(flag: str, text: str) -> tuple[int, bytes]:
 
 
 def run_tool(
-    arguments: Sequence[str] | None, usage: str, flags: Sequence[Flag], body: Callable[[ParsedFlags], None]
+    arguments: Sequence[str] | None, name: str, usage: str, flags: Sequence[Flag], body: Callable[[ParsedFlags], None]
 ) -> int:
-    """Runs a tool: parses, calls `body`, reports errors. Exit code 0, or 1 on any error."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        parsed = parse_flags(expand_flagfiles(arguments), flags)
-        if parsed["help"]:
-            sys.stdout.write(help_text(usage, flags))
-        elif parsed.positional:
-            raise fail(f"unexpected argument '{parsed.positional[0]}'", "all arguments are flags")
-        else:
-            body(parsed)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return reader_left()
-    except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
-        from tiree.tools.runtime_session import explain
+    """Runs the tool called `name`: parses, calls `body`, reports errors. Exit code 0, or 1 on any error."""
+    given = sys.argv[1:] if arguments is None else list(arguments)
 
-        print(explain(error), file=sys.stderr)
-        return 1
-    return 0
+    def run() -> int:
+        parsed = parse_flags(expand_flagfiles(given), flags)
+        if parsed["help"]:
+            sys.stdout.write(help_text(f"{name} {usage}", flags))
+            return 0
+        if parsed.positional:
+            raise fail(f"unexpected argument '{parsed.positional[0]}'", "all arguments are flags")
+        body(parsed)
+        return 0
+
+    return guarded(name, run)
