@@ -9,11 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from tiree.support.errors import CompileError
-from tiree.tools.flags import Flag, fail, help_text, parse_flags
-from tiree.tools.pipes import reader_left
+from tiree.tools.ending import guarded
+from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.runtime_flags import expand_flagfiles
-from tiree.tools.runtime_session import explain
 
 FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
@@ -25,22 +23,19 @@ USAGE = "tiree-as-module --output=module.vmfb module.vmasm"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line. Exit code 0, or 1 on any error."""
-    arguments = sys.argv[1:] if arguments is None else list(arguments)
-    try:
-        parsed = parse_flags(expand_flagfiles(arguments), FLAGS)
-        if parsed["help"]:
-            sys.stdout.write(help_text(f"{USAGE}   (- reads stdin)", FLAGS))
-        elif len(parsed.positional) != 1 or not parsed["output"]:
-            given = "no --output" if not parsed["output"] else f"{len(parsed.positional)} files given; needs one"
-            raise fail(given, f"write {USAGE}")
-        else:
-            assemble_file(parsed.positional[0], str(parsed["output"]), bool(parsed["verify"]))
-        sys.stdout.flush()
-    except BrokenPipeError:
-        return reader_left()
-    except (CompileError, ValueError, RuntimeError, OSError, IndexError) as error:
-        print(explain(error), file=sys.stderr)
-        return 1
+    given = sys.argv[1:] if arguments is None else list(arguments)
+    return guarded("tiree-as-module", lambda: run(parse_flags(expand_flagfiles(given), FLAGS)))
+
+
+def run(parsed: ParsedFlags) -> int:
+    """What the flags ask for."""
+    if parsed["help"]:
+        sys.stdout.write(help_text(f"{USAGE}   (- reads stdin)", FLAGS))
+        return 0
+    if len(parsed.positional) != 1 or not parsed["output"]:
+        given = "no --output" if not parsed["output"] else f"{len(parsed.positional)} files given; needs one"
+        raise fail(given, f"write {USAGE}")
+    assemble_file(parsed.positional[0], str(parsed["output"]), bool(parsed["verify"]))
     return 0
 
 
