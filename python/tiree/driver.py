@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from tiree.pipeline import PipelineObserver
     from tiree.pipeline_observers import Timing
     from tiree.support.options import CompileOptions
+    from tiree.support.sources import Data
 
 
 @dataclass
 class Job:
     """What to compile and what to give back."""
 
-    source: bytes
+    source: Data
     name: str
     """The path, or what stands for it in messages."""
     options: CompileOptions

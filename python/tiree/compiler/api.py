@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from tiree.support.errors import CompileError
+from tiree.support.sources import Data, open_source
 
 
 class InputType(Enum):
@@ -107,7 +108,7 @@ _COMMAND_LINE_ONLY = {
 """Flags without a meaning for a call from Python, and what to use there."""
 
 
-def _compile(source: bytes, name: str, flags: Sequence[str], options: Mapping[str, Any] | None = None) -> bytes:
+def _compile(source: Data, name: str, flags: Sequence[str], options: Mapping[str, Any] | None = None) -> bytes:
     from tiree.driver import run_job
     from tiree.tools.compile import job_from_flags
     from tiree.tools.compile_flags import FLAGS, REFUSED, flags_from_options
@@ -139,7 +140,7 @@ def _compile(source: bytes, name: str, flags: Sequence[str], options: Mapping[st
     return output
 
 
-def _compile_tool(source: bytes, name: str, keywords: Mapping[str, Any]) -> bytes | None:
+def _compile_tool(source: Data, name: str, keywords: Mapping[str, Any]) -> bytes | None:
     flags, output_file = _tool_flags(keywords)
     try:
         output = _compile(source, name, flags)
@@ -165,9 +166,7 @@ def compile_str(input_str: str | bytes, **keywords: Any) -> bytes | None:
 def compile_file(input_file: str | os.PathLike[str], **keywords: Any) -> bytes | None:
     """Compiles a file; see `compile_str`. Raises `OSError` when it cannot be read."""
     path = os.fspath(input_file)
-    with open(path, "rb") as file:
-        source = file.read()
-    return _compile_tool(source, path, keywords)
+    return _compile_tool(open_source(path), path, keywords)
 
 
 def query_available_targets() -> list[str]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
+    from tiree.support.sources import Data
+
 
 def get_context(*, allow_unregistered: bool = False) -> Context:
     """A context that knows every dialect of Tiree and the ones of xDSL that programs use."""
@@ -21,12 +23,12 @@ def get_context(*, allow_unregistered: bool = False) -> Context:
     return make(allow_unregistered=allow_unregistered)
 
 
-def read_module(source: str | bytes | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
-    """The module that `source` holds: MLIR text (`str` with a newline or bytes), or the path of a file.
+def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
+    """The module that `source` holds: MLIR text (`str` with a newline, bytes, a mapped file), or the path of a file.
 
     Raises `CompileError` with `file:line:column` for text that is not a module, and `OSError` for a missing file.
     """
-    from tiree.dialects.syntax.reader import read_module as read
+    from tiree.dialects.syntax.files import read_module as read
 
     return read(source, ctx, filename)
 

@@ -10,18 +10,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.sources import Data, open_source
 
 
-def load_program(program: Any, example_arguments: Sequence[Any] = ()) -> tuple[bytes, str]:
+def load_program(program: Any, example_arguments: Sequence[Any] = ()) -> tuple[Data, str]:
     """The MLIR text of `program` and the name to use for it in messages.
 
-    `program` is MLIR text (`str` with a line break, or `bytes`), a path, a `jax.stages.Lowered`, a
-    `jax.export.Exported`, or a function that `jax.jit` can lower for `example_arguments` (arrays or
-    `jax.ShapeDtypeStruct`s). Raises `CompileError` for a missing file, `TypeError` for anything else.
+    `program` is MLIR text (`bytes`, or a `str` with a line break or a brace that names no file), a path, a
+    `jax.stages.Lowered`, a `jax.export.Exported`, or a function that `jax.jit` can lower for `example_arguments`
+    (arrays or `jax.ShapeDtypeStruct`s). Raises `CompileError` for a missing file, `TypeError` for anything else.
     """
     if isinstance(program, bytes):
         return program, "<input>"
-    if isinstance(program, str) and "\n" in program:
+    if isinstance(program, str) and _is_text(program):
         return program.encode(), "<input>"
     if isinstance(program, (str, os.PathLike)):
         return _read_file(os.fspath(program))
@@ -36,10 +37,14 @@ def load_program(program: Any, example_arguments: Sequence[Any] = ()) -> tuple[b
     )
 
 
-def _read_file(path: str) -> tuple[bytes, str]:
+def _is_text(program: str) -> bool:
+    """A path has no line break; with a brace, or without a name, it is one if there is such a file."""
+    return "\n" in program or (("{" in program or not program.strip()) and not os.path.exists(program))
+
+
+def _read_file(path: str) -> tuple[Data, str]:
     try:
-        with open(path, "rb") as file:
-            return file.read(), path
-    except OSError as error:
-        hint = "text of a module must have a line break; this was taken for a path" if "{" in path else ""
-        raise CompileError(Diagnostic(error.strerror or str(error), path[:200], hint)) from None
+        return open_source(path), path
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        raise CompileError(Diagnostic(reason or str(error), path[:200])) from None

@@ -34,6 +34,25 @@ def _lower(function: Any, example_arguments: Sequence[Any]) -> Any:
     except ImportError:
         hint = "pip install jax, or give MLIR text"
         raise CompileError(Diagnostic("compiling a function needs JAX, which is not installed", hint=hint)) from None
+    # JAX drops arguments that the function does not use, unless it is told to keep them: callers pass what they wrote.
+    keeping: Any = jax.jit(function, keep_unused=True)  # pyright: ignore[reportUnknownMemberType]: JAX leaves it open
     if not hasattr(function, "lower"):
-        function = jax.jit(function)  # pyright: ignore[reportUnknownMemberType]: JAX leaves the function's type open
-    return function.lower(*example_arguments)
+        return keeping.lower(*example_arguments)
+    lowered = function.lower(*example_arguments)
+    given: int = len(jax.tree.leaves(lowered.args_info))  # pyright: ignore[reportUnknownMemberType]
+    kept = _argument_count(lowered)
+    if kept == given:
+        return lowered
+    try:
+        return keeping.lower(*example_arguments)
+    except (TypeError, ValueError):  # static arguments cannot go through a second jit
+        hint = "give jax.jit the argument keep_unused=True"
+        message = f"JAX drops {given - kept} of the {given} arguments, which the function does not use"
+        raise CompileError(Diagnostic(message, hint=hint)) from None
+
+
+def _argument_count(lowered: Any) -> int:
+    """How many arguments the lowered program takes."""
+    operations = lowered.compiler_ir("stablehlo").body.operations
+    (main,) = [op for op in operations if "sym_name" in op.attributes and op.attributes["sym_name"].value == "main"]
+    return len(main.regions[0].blocks[0].arguments)

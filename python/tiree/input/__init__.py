@@ -21,8 +21,11 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.convert_to_linalg import ConvertToLinalgPass
     from tiree.input.convert_types import ConvertTypesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
+    from tiree.input.record_argument_names import RecordArgumentNamesPass
 
     passes: list[ModulePass] = [CheckOperationsPass()]
+    if not options.vm_strip_source_map:
+        passes.append(RecordArgumentNamesPass())
     conversion = ConvertTypesPass(
         demote_f64_to_f32=options.demote_f64_to_f32,
         demote_i64_to_i32=options.demote_i64_to_i32,

@@ -6,18 +6,23 @@ import hashlib
 import os
 from collections.abc import Sequence
 
+from tiree.support.sources import Data
 
-def save_reproducer(source: bytes, culprit: str, flags: Sequence[str], compile_from: str) -> str | None:
+
+def save_reproducer(source: Data, culprit: str, flags: Sequence[str], compile_from: str) -> str | None:
     """Writes `tiree-crash-<digest>.mlir` into the current folder; its path, or None if that cannot be written.
 
     The first lines are comments that say what failed and with which flags.
     """
-    digest = hashlib.sha256(source + culprit.encode()).hexdigest()[:12]
+    hashed = hashlib.sha256(source)
+    hashed.update(culprit.encode())
+    digest = hashed.hexdigest()[:12]
     path = f"tiree-crash-{digest}.mlir"
     head = f"// failed in: {culprit}\n// flags: {' '.join(flags) or '(none)'}\n// from phase: {compile_from}\n"
     try:
         with open(path, "wb") as file:
-            file.write(head.encode() + source)
+            file.write(head.encode())
+            file.write(source)
     except OSError:
         return None
     return os.path.relpath(path)

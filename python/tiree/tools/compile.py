@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.ending import reader_left
@@ -75,13 +76,12 @@ def _run(parsed: ParsedFlags) -> int:
     return _compile(parsed, parsed.positional[0])
 
 
-def _read_source(path: str) -> bytes:
+def _read_source(path: str) -> Data:
     if path == "-":
         return sys.stdin.buffer.read()
     if not os.path.exists(path):
         raise CompileError(Diagnostic("no such file", path))
-    with open(path, "rb") as file:
-        return file.read()
+    return open_source(path)
 
 
 def _compile(parsed: ParsedFlags, path: str) -> int:
@@ -90,6 +90,7 @@ def _compile(parsed: ParsedFlags, path: str) -> int:
     name = "<stdin>" if path == "-" else path
     job, report = job_from_flags(parsed, _read_source(path), name)
     _note_target(parsed, job)
+    _note_narrowing(job)
     _write(parsed["o"], run_job(job))
     if report is not None:
         with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
@@ -99,7 +100,7 @@ def _compile(parsed: ParsedFlags, path: str) -> int:
     return 0
 
 
-def job_from_flags(parsed: ParsedFlags, source: bytes, name: str) -> tuple[Job, Report | None]:
+def job_from_flags(parsed: ParsedFlags, source: Data, name: str) -> tuple[Job, Report | None]:
     """The compilation that a command line asks for, and the report that it fills. Raises `CompileError`."""
     from tiree.driver import Job
 
@@ -150,6 +151,15 @@ def _note_target(parsed: ParsedFlags, job: Job) -> None:
             "--iree-llvmcpu-target-cpu=generic makes a file for every CPU of its kind",
             file=sys.stderr,
         )
+
+
+def _note_narrowing(job: Job) -> None:
+    """One line for each type that a flag narrows, if the program seems to have it: callers pass the narrow one then."""
+    options = job.options
+    narrowed = (("f64", "f32", options.demote_f64_to_f32), ("i64", "i32", options.demote_i64_to_i32))
+    for wide, narrow, wanted in narrowed:
+        if wanted and job.source.find(f"x{wide}>".encode()) >= 0:
+            print(f"note: {wide} is narrowed to {narrow}, as a flag asks; callers pass {narrow}", file=sys.stderr)
 
 
 def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], Timing | None, Report | None]:

@@ -190,7 +190,8 @@ impl FunctionInvoker {
     ) -> PyResult<FunctionInvoker> {
         let function = vm_context.inner.function(&vm_function.module_name, &vm_function.name).or_raise(py, "")?;
         let coarse = vm_function.attr("iree.abi.model") == Some("coarse-fences");
-        let signature = Signature::new(function.cconv(), vm_function.attr("iree.abi.declaration"), coarse);
+        let (declaration, names) = (vm_function.attr("iree.abi.declaration"), vm_function.attr("tiree.arg_names"));
+        let signature = Signature::new(function.cconv(), declaration, names, coarse);
         let policy = |always_copy| ImportPolicy { allocator: device.0.allocator().clone(), always_copy };
         // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());

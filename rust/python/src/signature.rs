@@ -17,7 +17,8 @@ pub enum ArgType {
 /// One argument.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Argument {
-    /// Name in the declaration without `%`; empty when there is no declaration.
+    /// The user's name for it where the module has it, else the name in the declaration without `%`; empty when there
+    /// is no declaration.
     pub name: String,
     /// Type.
     pub ty: ArgType,
@@ -34,8 +35,14 @@ pub struct Signature {
 
 impl Signature {
     /// Reads `declaration` (`sync func @add(%a: tensor<4xf32>) -> ...`); where it says nothing, or does not fit the
-    /// calling convention, the convention alone decides.
-    pub fn new(cconv: &CallingConvention, declaration: Option<&str>, coarse_fences: bool) -> Signature {
+    /// calling convention, the convention alone decides. `names` are the user's names (`x, params['w']`), which count
+    /// if there is one for every argument.
+    pub fn new(
+        cconv: &CallingConvention,
+        declaration: Option<&str>,
+        names: Option<&str>,
+        coarse_fences: bool,
+    ) -> Signature {
         let mut kinds: Vec<Kind> = Vec::new();
         for item in &cconv.args {
             if let Item::Scalar(kind) = item {
@@ -51,7 +58,7 @@ impl Signature {
                 ArgType::Tensor { .. } | ArgType::Ref => *k == Kind::Ref,
                 ArgType::Scalar(_) => *k != Kind::Ref,
             });
-        let args = if fits {
+        let mut args: Vec<Argument> = if fits {
             let typed = |(d, k): (Argument, &Kind)| match d.ty {
                 ArgType::Scalar(_) => Argument { name: d.name, ty: ArgType::Scalar(*k) },
                 _ => d,
@@ -64,6 +71,12 @@ impl Signature {
             };
             kinds.iter().map(|k| Argument { name: String::new(), ty: plain(k) }).collect()
         };
+        let names = names.map(split_top_level).unwrap_or_default();
+        if names.len() == args.len() {
+            for (argument, name) in args.iter_mut().zip(names) {
+                name.clone_into(&mut argument.name);
+            }
+        }
         Signature { args, coarse_fences }
     }
 

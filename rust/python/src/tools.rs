@@ -55,7 +55,8 @@ pub fn read_inputs(
     let parsed = reader.read_all(&texts, &kinds).or_raise(py, "")?;
     let mut values: Vec<Value> =
         parsed.into_iter().map(|p| if let Parsed::Value(v) = p { v } else { Value::NULL }).collect();
-    let signature = Signature::new(&cconv, function.attr("iree.abi.declaration"), asynchronous);
+    let (declaration, names) = (function.attr("iree.abi.declaration"), function.attr("tiree.arg_names"));
+    let signature = Signature::new(&cconv, declaration, names, asynchronous);
     for (index, (value, argument)) in values.iter().zip(&signature.args).enumerate() {
         check_input(value, argument, index, &function.name)?;
     }

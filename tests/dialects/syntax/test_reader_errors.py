@@ -51,7 +51,9 @@ def test_the_error_says_where_and_what(line: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no operation"),
+        ("", "the input is empty"),
+        (" \n\t\n", "the input is empty"),
+        ("// nothing\n", "holds no operation"),
         ("module {\n", "found the end of the file"),
         ("#a = #a\nmodule attributes {x = #a} {\n}\n", "refers to itself"),
         ("module attributes {x = #nope} {\n}\n", "alias #nope is not defined"),
@@ -68,8 +70,24 @@ def test_errors_outside_functions(text: str, message: str) -> None:
 def test_bytes_that_are_no_text_say_so() -> None:
     with pytest.raises(CompileError, match="MLIR bytecode"):
         read_module(b"ML\xefR\x06", filename="m.mlirbc")
-    with pytest.raises(CompileError, match="not UTF-8"):
-        read_module(b"\xff\xfe\x00", filename="m.mlir")
+    with pytest.raises(CompileError, match=r"m\.mlir:2:4: error: this is not UTF-8 text \(byte 8\)"):
+        read_module(b"// a\n// \xff\n", filename="m.mlir")
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "what"),
+    [
+        (b"PK\x03\x04-\0\0\0\0\0\0\0!\0........\x09\0module.fb", "m.mlir", "a compiled module"),
+        (b"\x08\0\0\0\0\0\0\0IREE", "m.mlir", "a compiled module"),
+        (b"\x1c\0\0\0TFL3", "m.tflite", "a TensorFlow Lite model"),
+        (b"\x08\x07\x12\x07pytorch", "m.onnx", "an ONNX model"),
+        (b"\x93NUMPY\x01\0", "x.npy", "a NumPy array"),
+        (b"\0\1\2", "x.bin", "a binary file"),
+    ],
+)
+def test_files_of_other_kinds_are_named(data: bytes, name: str, what: str) -> None:
+    with pytest.raises(CompileError, match=f"{name}: error: this is {what}, not MLIR text"):
+        read_module(data, filename=name)
 
 
 @pytest.mark.parametrize(

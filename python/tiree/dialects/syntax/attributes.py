@@ -40,6 +40,7 @@ from xdsl.utils.mlir_lexer import StringLiteral
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.syntax import constants, locations
 from tiree.dialects.syntax.floats import float_of_bits
+from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.resources import find_resources
 from tiree.dialects.syntax.scanner import ANGLES, WS, Scanner
 from tiree.support.typed import is_integer_type
@@ -63,11 +64,11 @@ _FLOAT_CLASSES = (Float16Type, BFloat16Type, Float32Type, Float64Type)
 class AttributeReader(Scanner):
     """Types, attributes, locations."""
 
-    def __init__(self, ctx: Context, text: str, filename: str) -> None:
-        super().__init__(ctx, text, filename)
+    def __init__(self, ctx: Context, source: CutText, filename: str) -> None:
+        super().__init__(ctx, source, filename)
         self._types: dict[str, TypeAttribute] = {}
         self._attributes: dict[str, Attribute] = {}
-        self._resources = find_resources(text)
+        self._resources = find_resources(self.text, self.take_piece)
         self._alias_lines: dict[str, int] | None = None
         self._reading_aliases: set[str] = set()
 

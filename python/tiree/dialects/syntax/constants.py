@@ -6,9 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import TensorType, VectorType
+from xdsl.ir import Attribute
 
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.syntax.dense_text import DenseSyntaxError, dense_from_hex, dense_from_literal
+from tiree.dialects.syntax.long_text import Piece
 from tiree.dialects.syntax.resources import Resource
 from tiree.support.typed import is_tensor_type, is_vector_type
 
@@ -22,19 +24,31 @@ def read_dense(reader: AttributeReader) -> DenseAttr:
     start = reader.p
     if reader.at('"'):
         opening = reader.p
+        piece = reader.take_piece(opening + 1)
         end = reader.text.find('"', opening + 1)
         if end < 0:
             reader.fail("this string has no closing quote", opening)
         reader.p = end + 1
         reader.want(">", " after the hex string")
         type = _read_dense_type(reader)
+        if piece is not None:
+            return _dense(reader, lambda: _from_piece(type, piece), start)
         return _dense(reader, lambda: dense_from_hex(type, reader.text[opening + 1 : end]), start)
+    piece = reader.take_piece(start)
     end = reader.text.find(">", start)
     if end < 0:
         reader.fail("expected '>' to close dense<...>", start)
     reader.p = end + 1
     type = _read_dense_type(reader)
+    if piece is not None:
+        return _dense(reader, lambda: _from_piece(type, piece), start)
     return _dense(reader, lambda: dense_from_literal(type, reader.text[start:end]), start)
+
+
+def _from_piece(type: TensorType[Attribute] | VectorType[Attribute], piece: Piece) -> DenseAttr:
+    from tiree.dialects.syntax.long_constants import dense_from_piece
+
+    return dense_from_piece(type, piece)
 
 
 def _dense(reader: AttributeReader, make: Callable[[], DenseAttr], start: int) -> DenseAttr:

@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
-from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, UnregisteredOp
@@ -21,12 +20,11 @@ from xdsl.irdl import IRDLOperation
 from xdsl.parser import Parser
 from xdsl.parser.core import ForwardDeclaredValue, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
-from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span
 
 from tiree.dialects.syntax.attributes import AttributeReader
+from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.scanner import WS
-from tiree.support.errors import CompileError, Diagnostic
 
 _NAME = r"%[\w.$-]+"
 _HEAD = re.compile(
@@ -53,8 +51,8 @@ def custom_readers(dialect: str) -> Mapping[str, CustomReader]:
 class Reader(AttributeReader):
     """Reads one text. Names of values and blocks live in scopes; the innermost are undone when a region ends."""
 
-    def __init__(self, ctx: Context, text: str, filename: str) -> None:
-        super().__init__(ctx, text, filename)
+    def __init__(self, ctx: Context, source: CutText, filename: str) -> None:
+        super().__init__(ctx, source, filename)
         self._classes: dict[str, type[Operation]] = {}
         self._custom: dict[str, CustomReader | None] = {}
         self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
@@ -369,6 +367,7 @@ class Reader(AttributeReader):
                         self.fail(f"expected an operation, found {self.found()}")
                     ops.append(op)
         self._check_all_defined()
+        self.check_pieces()
         if len(ops) == 1 and isinstance(ops[0], ModuleOp):
             return ops[0]
         if not ops:
@@ -437,63 +436,3 @@ def _move_properties(cls: type[Operation], properties: dict[str, Attribute], att
     for name in known:
         if name in attributes and name not in properties:
             properties[name] = attributes.pop(name)
-
-
-_INPUT_ERRORS = (ValueError, TypeError, KeyError, IndexError, AssertionError, NotImplementedError, AttributeError)
-"""What xDSL's parsing code raises, besides its own exceptions, on text that it does not expect."""
-
-
-def _load(source: str | bytes | os.PathLike[str], filename: str) -> tuple[str, str]:
-    is_path = isinstance(source, os.PathLike) or (
-        isinstance(source, str) and len(source) < 4096 and "\n" not in source and os.path.exists(source)
-    )
-    if is_path:
-        path = os.fsdecode(source)
-        with open(path, "rb") as file:
-            return _decode(file.read(), filename or path), filename or path
-    filename = filename or "<input>"
-    return _decode(source, filename) if isinstance(source, bytes) else str(source), filename
-
-
-def _decode(data: bytes, filename: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        what = "MLIR bytecode; convert it to text with iree-opt" if data[:4] == b"ML\xefR" else "not UTF-8 text"
-        raise CompileError(Diagnostic(f"this is {what} (byte {error.start})", f"{filename}:1:1")) from None
-
-
-def _excerpt(text: str, position: int, column: int) -> str:
-    """The source line with a mark below the place; long lines are cut around it."""
-    start = position - column + 1
-    end = text.find("\n", position)
-    end = len(text) if end < 0 else end
-    left = max(start, position - 60)
-    line = text[left : min(end, position + 60)].rstrip().replace("\t", " ")
-    return f"{line}\n  {' ' * (position - left)}^"
-
-
-def read_module(source: str | bytes | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
-    """See `tiree.dialects.read_module`."""
-    from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
-
-    text, filename = _load(source, filename)
-    if ctx is None:
-        from tiree.dialects.registry import get_context
-
-        ctx = get_context()
-    reader = Reader(ctx, text, filename)
-
-    def refuse(message: str, position: int, cause: Exception) -> NoReturn:
-        line, column = reader.line_and_column(min(position, len(text)))
-        hint = _excerpt(text, min(position, len(text)), column)
-        raise CompileError(Diagnostic(message, f"{filename}:{line}:{column}", hint)) from cause
-
-    try:
-        return reader.read_module()
-    except ParseError as error:
-        refuse(error.msg, error.span.start, error)
-    except RecursionError as error:
-        refuse("regions or attributes are nested too deeply", reader.p, error)
-    except (VerifyException, UnregisteredConstructException, PyRDLError, *_INPUT_ERRORS) as error:
-        refuse(f"this cannot be read: {error}", reader.p, error)

@@ -19,6 +19,8 @@ from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Input, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRTokenKind
 
+from tiree.dialects.syntax.long_text import CutText, Piece
+
 WS = r"(?:\s++|//[^\n]*+)*+"
 """White space and comments."""
 
@@ -79,9 +81,11 @@ class LazyState(ParserState[MLIRTokenKind]):
 class Scanner(Parser):
     """A place in the text, and the small steps from it."""
 
-    def __init__(self, ctx: Context, text: str, filename: str) -> None:
+    def __init__(self, ctx: Context, source: CutText, filename: str) -> None:
         self.ctx = ctx
-        self.text = text
+        self.source = source
+        self.text = text = source.text
+        self._taken: set[int] = set()
         self.filename = filename
         self.p = 0
         self._parser_state = LazyState(_TokenLexer(Input(text, filename)))
@@ -129,7 +133,10 @@ class Scanner(Parser):
         if self._line_starts is None:
             self._line_starts = [0, *(match.end() for match in _NEWLINE.finditer(self.text))]
         line = bisect_right(self._line_starts, position)
-        return line, position - self._line_starts[line - 1] + 1
+        start = self._line_starts[line - 1]
+        if self.source.cuts:
+            return self.source.line_and_column(line, start, position)
+        return line, position - start + 1
 
     def location_at(self, position: int) -> FileLineColLoc:
         """The location of `position`; built without xDSL's checks, since every op gets one."""
@@ -143,6 +150,22 @@ class Scanner(Parser):
         if found is None:
             found = self._numbers[value] = IntAttr(value)
         return found
+
+    # Constants that were left out of the text.
+
+    def take_piece(self, position: int) -> Piece | None:
+        """The long constant that stood at `position`, if one did."""
+        piece = self.source.pieces.get(position)
+        if piece is not None:
+            self._taken.add(position)
+        return piece
+
+    def check_pieces(self) -> None:
+        """Every long constant must have been read: one inside something that is kept as text would be lost."""
+        for position, piece in self.source.pieces.items():
+            line = self.text[self.text.rfind("\n", 0, position) + 1 : position]
+            if position not in self._taken and "//" not in line:
+                self.fail(f"a constant of {len(piece)} characters stands where no constant can be read", position)
 
     # Steps. Each skips white space first.
 

@@ -1,0 +1,79 @@
+"""From the bytes of a file to a module: decoding, reading, and errors with the place in the file."""
+
+from __future__ import annotations
+
+import os
+from typing import NoReturn
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.exceptions import ParseError
+
+from tiree.dialects.syntax.long_text import CutText, cut_constants
+from tiree.dialects.syntax.reader import Reader
+from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.sources import Data, check_text, open_source
+
+_INPUT_ERRORS = (ValueError, TypeError, KeyError, IndexError, AssertionError, NotImplementedError, AttributeError)
+"""What xDSL's parsing code raises, besides its own exceptions, on text that it does not expect."""
+
+
+def _load(source: str | Data | os.PathLike[str], filename: str) -> tuple[Data, str]:
+    is_path = isinstance(source, os.PathLike) or (
+        isinstance(source, str) and len(source) < 4096 and "\n" not in source and os.path.exists(source)
+    )
+    if is_path:
+        path = os.fsdecode(source)  # pyright: ignore[reportArgumentType]: the test above leaves paths only
+        return open_source(path), filename or path
+    if isinstance(source, str):
+        return source.encode(), filename or "<input>"
+    assert not isinstance(source, os.PathLike)
+    return source, filename or "<input>"
+
+
+def _cut(data: Data, filename: str) -> CutText:
+    check_text(data, filename)
+    try:
+        return cut_constants(data)
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        column = error.start - data.rfind(b"\n", 0, error.start)
+        message = f"this is not UTF-8 text (byte {error.start})"
+        raise CompileError(Diagnostic(message, f"{filename}:{line}:{column}")) from None
+
+
+def _excerpt(text: str, position: int) -> str:
+    """The source line with a mark below the place; long lines are cut around it."""
+    start = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    end = len(text) if end < 0 else end
+    left = max(start, position - 60)
+    line = text[left : min(end, position + 60)].rstrip().replace("\t", " ")
+    return f"{line}\n  {' ' * (position - left)}^"
+
+
+def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
+    """See `tiree.dialects.read_module`."""
+    from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
+
+    data, filename = _load(source, filename)
+    if ctx is None:
+        from tiree.dialects.registry import get_context
+
+        ctx = get_context()
+    reader = Reader(ctx, _cut(data, filename), filename)
+
+    def refuse(message: str, position: int, cause: Exception) -> NoReturn:
+        position = min(position, len(reader.text))
+        line, column = reader.line_and_column(position)
+        place = f"{filename}:{line}:{column}"
+        raise CompileError(Diagnostic(message, place, _excerpt(reader.text, position))) from cause
+
+    try:
+        return reader.read_module()
+    except ParseError as error:
+        refuse(error.msg, error.span.start, error)
+    except RecursionError as error:
+        refuse("regions or attributes are nested too deeply", reader.p, error)
+    except (VerifyException, UnregisteredConstructException, PyRDLError, *_INPUT_ERRORS) as error:
+        refuse(f"this cannot be read: {error}", reader.p, error)
