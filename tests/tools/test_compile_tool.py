@@ -64,7 +64,7 @@ def test_standard_input_and_output(tmp_path: Path) -> None:
         (["add.mlir", "--compile-from=flow", "--compile-to=abi"], "cannot compile from flow to abi"),
         (["broken.mlir"], "broken.mlir:3:29: error: expected ':' and the type of the operation, found 'tensor'"),
         (["unsupported.mlir"], "unsupported.mlir:3:8: error: "),
-        (["module.vmfb"], "module.vmfb: error: this is a compiled module"),
+        (["module.vmfb"], "module.vmfb: error: this is a ZIP file, not MLIR text"),
     ],
 )
 def test_errors_are_messages_with_exit_code_1(arguments: list[str], message: str, tmp_path: Path) -> None:
