@@ -1,21 +1,24 @@
-"""Derives the tables of the Rust VM and of the Python encoder from `instructions.txt`.
+"""Derives the tables of runtime and compiler and the reference pages from `instructions.txt` and `imports.txt`.
 
 Usage: python isa/generate.py [--check]
 
-Writes rust/vm/src/isa/table.rs and python/tiree/vm/isa.py; both are committed. With --check nothing is written and the
-exit code is 1 when a file is not what the table says.
+`OUTPUTS` lists what is written; all of it is committed. With --check nothing is written and the exit code is 1 when a
+file is not what the tables say.
 """
 
 import argparse
 import re
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+import imports
+import reference
+
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = ROOT / "isa" / "instructions.txt"
-RUST = ROOT / "rust" / "vm" / "src" / "isa" / "table.rs"
-PYTHON = ROOT / "python" / "tiree" / "vm" / "isa.py"
 
 # Kind in the table -> variant of `OperandKind` in Rust.
 KINDS = {
@@ -231,7 +234,7 @@ INSTRUCTIONS: dict[str, Instruction] = {row[0]: _instruction(*row) for row in _R
 
 
 def python(table: Table) -> str:
-    """The text of python/tiree/vm/isa.py."""
+    """The text of python/tiree/dialects/vm_isa.py."""
     head = PYTHON_HEAD.format(
         major=table.version[0], minor=table.version[1], features=table.features, prefixes=table.prefixes
     ).replace("'", '"')
@@ -243,17 +246,29 @@ def python(table: Table) -> str:
     return head + "".join(lines) + PYTHON_TAIL
 
 
+OUTPUTS: dict[str, Callable[[Table, imports.Imports], str]] = {
+    "rust/vm/src/isa/table.rs": lambda table, _: rust(table),
+    "rust/hal/src/import_table.rs": lambda _, rows: imports.rust(rows),
+    "python/tiree/dialects/vm_isa.py": lambda table, _: python(table),
+    "python/tiree/vm/import_rows.py": lambda _, rows: imports.python(rows),
+    "docs/reference/instructions.md": lambda table, _: reference.instructions(table),
+    "docs/reference/imports.md": lambda _, rows: reference.imports(rows),
+}
+"""What is written: paths in the repository, and their text."""
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="only say whether the files are fresh")
     args = parser.parse_args()
-    table = read_table()
+    table, rows = read_table(), imports.read_imports()
     stale = False
-    for path, text in ((RUST, rust(table)), (PYTHON, python(table))):
+    for name, make in OUTPUTS.items():
+        path, text = ROOT / name, make(table, rows)
         if path.exists() and path.read_text() == text:
             continue
         if args.check:
-            print(f"{path.relative_to(ROOT)} is not what isa/instructions.txt says; run: python isa/generate.py")
+            print(f"{name} is not what the tables in isa/ say; run: python isa/generate.py")
             stale = True
         else:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The instruction table: what is derived from it is fresh, and shipped rows do not change under one version."""
+"""The tables of instructions and imports: what derives from them is fresh, shipped rows do not change in a version."""
 
 import hashlib
 import importlib.util
@@ -7,7 +7,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tiree.vm import isa
+from tiree.dialects import vm_isa as isa
+from tiree.vm.imports import import_decl
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -36,6 +37,41 @@ def rows_digest(table) -> str:
         for row in table.rows
     ]
     return hashlib.sha256(repr((table.features, table.prefixes, rows)).encode()).hexdigest()
+
+
+# The same for imports: module versions, and digests of names and calling conventions.
+SHIPPED_IMPORTS = {
+    ("hal", 7): "4de0e7ced00306c1ae67273510dcc59e263dab31cf61843da374c2078c797959",
+    ("io_parameters", 0): "1a2c8b751532a7709d451d62708bec3d7ce4cf363b06d20a26d7de65a1bc8312",
+    ("check", 0): "0474b018cc3c7ece79e193275bff88c3e150eb81a6f115aeaefe0e63ce001538",
+}
+
+
+def test_shipped_imports_are_pinned(generate):
+    table = generate.imports.read_imports()
+    for module, version in table.versions.items():
+        rows = [(row.name, row.cconv) for row in table.rows if row.module == module]
+        digest = hashlib.sha256(repr(sorted(rows)).encode()).hexdigest()
+        assert SHIPPED_IMPORTS.get((module, version)) == digest, f"rows of {module} changed: bump its version"
+
+
+def test_every_import_is_there_once(generate):
+    rows = generate.imports.read_imports().rows
+    assert len({(row.module, row.name) for row in rows}) == len(rows) == 68
+    assert all(row.meaning for row in rows)
+
+
+def test_the_compiler_reads_the_same_calling_conventions(generate):
+    for row in generate.imports.read_imports().rows:
+        declared = import_decl(f"{row.module}.{row.name}")
+        assert declared.cconv == row.cconv
+        assert [(a.name, a.types, a.variadic) for a in declared.arguments] == list(row.arguments)
+
+
+def test_the_pages_name_every_row(generate):
+    table = generate.read_table()
+    page = (ROOT / "docs" / "reference" / "instructions.md").read_text()
+    assert all(row.mnemonic in page for row in table.rows)
 
 
 def test_derived_files_are_fresh(generate, monkeypatch, capsys):

@@ -29,6 +29,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolOpInterface, SymbolTable
 
+from tiree.dialects import vm_isa
+
 
 @irdl_attr_definition
 class BufferType(ParametrizedAttribute, TypeAttribute):
@@ -270,35 +272,9 @@ def fail_op(status: SSAValue, message: str) -> Operation:
 
 
 def _value_names() -> list[str]:
-    """Names of all value operations, by family."""
-    scalar = ("i32", "i64", "f32", "f64")
-    names = ["call", "call.variadic", "import.resolved", "discard.refs", "cast.any.ref", "assign.ref", "trace", "print"]
-    for t in (*scalar, "ref"):
-        names += [f"global.load.{t}", f"global.store.{t}", f"list.get.{t}", f"list.set.{t}"]
-        names += [f"const.{t}.zero", f"select.{t}", f"switch.{t}"]
-    names += [f"const.{t}" for t in scalar] + ["const.ref.rodata"]
-    integer = "add sub mul div.{t}.s div.{t}.u rem.{t}.s rem.{t}.u fma not and or xor shl shr.{t}.s shr.{t}.u ctlz abs"
-    integer += " min.{t}.s min.{t}.u max.{t}.s max.{t}.u cmp.eq cmp.ne cmp.lt.{t}.s cmp.lt.{t}.u cmp.nz"
-    floats = (
-        "add sub mul div rem fma abs neg ceil floor round atan atan2 cos sin exp exp2 expm1 log log10 log1p log2 pow"
-    )
-    floats += " rsqrt sqrt tanh erf min max round.{t}.even cmp.nan"
-    floats += "".join(f" cmp.{p}.{{t}}.{o}" for p in ("eq", "ne", "lt", "lte") for o in "ou")
-    for family, types in ((integer, ("i32", "i64")), (floats, ("f32", "f64"))):
-        names += [n.format(t=t) if "{t}" in n else f"{n}.{t}" for n in family.split() for t in types]
-    names += ["trunc.i32.i8", "trunc.i32.i16", "trunc.i64.i32", "trunc.f64.f32", "ext.f32.f64"]
-    names += [f"ext.{a}.{b}.{s}" for a, b in (("i8", "i32"), ("i16", "i32"), ("i32", "i64")) for s in "su"]
-    for f in ("f32", "f64"):
-        names += [f"cast.{s}{w}.{f}" for s in ("si", "ui") for w in (32, 64)]
-        names += [f"cast.{f}.{s}{w}" for s in ("si", "ui") for w in (32, 64)]
-    names += ["bitcast.i32.f32", "bitcast.f32.i32", "bitcast.i64.f64", "bitcast.f64.i64"]
-    names += ["cmp.eq.ref", "cmp.ne.ref", "cmp.nz.ref", "list.alloc", "list.reserve", "list.size", "list.resize"]
-    names += [f"buffer.{n}" for n in ["alloc", "clone", "length", "copy", "compare", "hash"]]
-    names += [f"buffer.fill.{t}" for t in ("i8", "i16", *scalar)] + [
-        f"buffer.store.{t}" for t in ("i8", "i16", *scalar)
-    ]
-    names += [f"buffer.load.{t}" for t in ("i8.u", "i8.s", "i16.u", "i16.s", *scalar)]
-    return names
+    """Names of all value operations: the instructions that end no block."""
+    markers = ("Block", "PrefixExtF32", "PrefixExtF64")
+    return [name for name, row in vm_isa.INSTRUCTIONS.items() if not row.terminator and name not in markers]
 
 
 def get_dialect() -> Dialect:

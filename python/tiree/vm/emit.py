@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, Module
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import vm
+from tiree.dialects import vm_isa as isa
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.util_types import CompositeAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.options import CompileOptions
 from tiree.support.typed import dictionary_of
-from tiree.vm import isa
 from tiree.vm.archive import IDENTIFIER, Buffer, Segment, place_segments, write_archive
 from tiree.vm.debug import debug_database
 from tiree.vm.encode import Ordinals, encode_function, used_types

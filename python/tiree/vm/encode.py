@@ -1,7 +1,7 @@
 """`vm.func` to bytecode: registers, instructions, branch targets, source locations.
 
-Operand layouts come from the instruction table (`vm/isa.py`); this file says which operand, attribute or register of an
-operation fills each of them.
+Operand layouts come from the instruction table (`dialects/vm_isa.py`); this file says which operand, attribute or
+register of an operation fills each of them.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import vm
+from tiree.dialects import vm_isa as isa
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.typed import string_of
-from tiree.vm import isa
 from tiree.vm.liveness import Liveness, analyze, edge_operands
 from tiree.vm.ref_lifetimes import TAKES_OVER
 from tiree.vm.registers import MOVE_BIT, REF_BIT, Registers, allocate, is_wide, parallel_copy

@@ -1,8 +1,7 @@
-"""Functions that compiled modules import from the runtime: one table, from which signatures and cconv strings derive.
+"""Functions that compiled modules import from the runtime: signatures and cconv strings.
 
-A row reads `name(argument: type, ...) -> (types) flags`. `type...` is a variadic span, `(a, b)...` a span of tuples.
-Object types are written without `!vm.ref<>`; `str` and `buffer` are `!vm.buffer`. Flags: `pure` (no side effects),
-`yield` (may suspend), `@N` (needs version N of the module). The order of rows is the order of imports in a module.
+The rows in `import_rows.py` derive from isa/imports.txt, whose head says how a row reads. Their order is the order of
+imports in a module.
 """
 
 from __future__ import annotations
@@ -26,75 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Region, TypeAttribute
 
 from tiree.dialects import vm
-
-_HAL = """
-allocator.allocate(allocator: hal.allocator, queue_affinity: i64, memory_types: i32, buffer_usage: i32, allocation_size: i64) -> hal.buffer
-allocator.import(allocator: hal.allocator, try: i32, queue_affinity: i64, memory_types: i32, buffer_usage: i32, source: buffer, offset: i64, length: i64) -> hal.buffer
-allocator.select(memory_types: i32, buffer_usage: i32, flags: i64, from: (hal.device, i64)...) -> (hal.device, i64)
-buffer.assert(buffer: hal.buffer, message: str, allocator: hal.allocator, minimum_length: i64, memory_types: i32, buffer_usage: i32)
-buffer.allocation.preserve(buffer: hal.buffer)
-buffer.allocation.discard(buffer: hal.buffer) -> i32
-buffer.allocation.is_terminal(buffer: hal.buffer) -> i32
-buffer.subspan(source_buffer: hal.buffer, source_offset: i64, length: i64) -> hal.buffer pure
-buffer.length(buffer: hal.buffer) -> i64 pure
-buffer.load(source_buffer: hal.buffer, source_offset: i64, length: i32) -> i32
-buffer.store(value: i32, target_buffer: hal.buffer, target_offset: i64, length: i32)
-buffer_view.create(buffer: hal.buffer, source_offset: i64, source_length: i64, element_type: i32, encoding_type: i32, shape: i64...) -> hal.buffer_view pure
-buffer_view.assert(buffer_view: hal.buffer_view, message: str, element_type: i32, encoding_type: i32, shape: i64...)
-buffer_view.buffer(buffer_view: hal.buffer_view) -> hal.buffer pure
-buffer_view.element_type(buffer_view: hal.buffer_view) -> i32 pure
-buffer_view.encoding_type(buffer_view: hal.buffer_view) -> i32 pure
-buffer_view.rank(buffer_view: hal.buffer_view) -> i32 pure
-buffer_view.dim(buffer_view: hal.buffer_view, index: i32) -> i64 pure
-buffer_view.trace(key: str, operands: hal.buffer_view...)
-channel.create(device: hal.device, queue_affinity: i64, flags: i64, id: str, group: str, rank: i32, count: i32) -> hal.channel pure
-channel.split(channel: hal.channel, color: i32, key: i32, flags: i64) -> hal.channel pure
-channel.rank_and_count(channel: hal.channel) -> (i32, i32) pure
-command_buffer.create(device: hal.device, modes: i32, command_categories: i32, queue_affinity: i64, binding_capacity: i32) -> hal.command_buffer @6
-command_buffer.finalize(command_buffer: hal.command_buffer)
-command_buffer.begin_debug_group(command_buffer: hal.command_buffer, label: str)
-command_buffer.end_debug_group(command_buffer: hal.command_buffer)
-command_buffer.execution_barrier(command_buffer: hal.command_buffer, source_stage_mask: i32, target_stage_mask: i32, flags: i64)
-command_buffer.advise_buffer(command_buffer: hal.command_buffer, buffer: hal.buffer, flags: i64, arg0: i64, arg1: i64, buffer_slot: i32)
-command_buffer.fill_buffer(command_buffer: hal.command_buffer, target_buffer: hal.buffer, target_offset: i64, length: i64, target_buffer_slot: i32, pattern: i64, pattern_length: i32, flags: i64)
-command_buffer.update_buffer(command_buffer: hal.command_buffer, source_buffer: buffer, source_offset: i64, target_buffer: hal.buffer, target_offset: i64, length: i64, target_buffer_slot: i32, flags: i64)
-command_buffer.copy_buffer(command_buffer: hal.command_buffer, source_buffer_slot: i32, target_buffer_slot: i32, source_buffer: hal.buffer, source_offset: i64, target_buffer: hal.buffer, target_offset: i64, length: i64, flags: i64)
-command_buffer.collective(command_buffer: hal.command_buffer, channel: hal.channel, op: i32, param: i32, send_buffer_slot: i32, recv_buffer_slot: i32, send_buffer: hal.buffer, recv_buffer: hal.buffer, send_offset: i64, send_length: i64, recv_offset: i64, recv_length: i64, element_count: i64)
-command_buffer.dispatch(command_buffer: hal.command_buffer, executable: hal.executable, function_id: i64, workgroup_x: i32, workgroup_y: i32, workgroup_z: i32, flags: i64, constants: i32..., bindings: (i32, i32, hal.buffer, i64, i64)...) @7
-command_buffer.dispatch.indirect(command_buffer: hal.command_buffer, executable: hal.executable, function_id: i64, workgroups_buffer_slot: i32, workgroups_buffer: hal.buffer, workgroups_offset: i64, flags: i64, constants: i32..., bindings: (i32, i32, hal.buffer, i64, i64)...) @7
-device.allocator(device: hal.device) -> hal.allocator pure
-device.query.i64(device: hal.device, category: str, key: str) -> (i32, i64) pure
-device.queue.alloca(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, pool: i64, memory_types: i32, buffer_usage: i32, allocation_size: i64, flags: i64) -> hal.buffer
-device.queue.dealloca(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, buffer: hal.buffer, flags: i64)
-device.queue.fill(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, target_buffer: hal.buffer, target_offset: i64, length: i64, pattern: i64, pattern_length: i32, flags: i64)
-device.queue.update(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_buffer: buffer, source_offset: i64, target_buffer: hal.buffer, target_offset: i64, length: i64, flags: i64)
-device.queue.copy(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_buffer: hal.buffer, source_offset: i64, target_buffer: hal.buffer, target_offset: i64, length: i64, flags: i64)
-device.queue.read(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_file: hal.file, source_offset: i64, target_buffer: hal.buffer, target_offset: i64, length: i64, flags: i64)
-device.queue.write(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_buffer: hal.buffer, source_offset: i64, target_file: hal.file, target_offset: i64, length: i64, flags: i64)
-device.queue.barrier(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, flags: i64)
-device.queue.execute(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, command_buffer: hal.command_buffer, flags: i64)
-device.queue.execute.indirect(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, command_buffer: hal.command_buffer, flags: i64, binding_table: (hal.buffer, i64, i64)...)
-device.queue.flush(device: hal.device, queue_affinity: i64)
-devices.count() -> i32 pure
-devices.get(index: i32) -> hal.device pure
-executable.create(device: hal.device, queue_affinity: i64, executable_format: str, executable_data: buffer, constants: buffer) -> hal.executable pure
-executable.lookup.function(executable: hal.executable, function_name: str) -> i64 pure @7
-ex.file.from_memory(device: hal.device, queue_affinity: i64, access: i32, buffer: buffer, offset: i64, length: i64, flags: i32) -> hal.file
-fence.create(device: hal.device, flags: i64) -> hal.fence
-fence.join(flags: i64, fences: hal.fence...) -> hal.fence pure
-fence.query(fence: hal.fence) -> i32
-fence.signal(fence: hal.fence)
-fence.fail(fence: hal.fence, status: i32)
-fence.await(timeout_millis: i32, flags: i64, fences: hal.fence...) -> i32 yield
-"""  # noqa: E501
-
-_IO_PARAMETERS = """
-load(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_scope: str, target_affinity: i64, memory_types: i32, buffer_usage: i32, key_table: buffer, key_data: buffer, indirect_parameters: buffer) -> list
-gather(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_scope: str, target_buffer: hal.buffer, key_table: buffer, key_data: buffer, indirect_parameters: buffer)
-scatter(device: hal.device, queue_affinity: i64, wait_fence: hal.fence, signal_fence: hal.fence, source_buffer: hal.buffer, target_scope: str, key_table: buffer, key_data: buffer, indirect_parameters: buffer)
-"""  # noqa: E501
-
-MODULES = {"hal": _HAL, "io_parameters": _IO_PARAMETERS}
+from tiree.vm.import_rows import MODULES
 
 _SCALARS: dict[str, TypeAttribute] = {"i32": i32, "i64": i64, "f32": f32, "f64": f64}
 _LETTERS = {"i32": "i", "i64": "I", "f32": "f", "f64": "F"}
@@ -173,7 +104,7 @@ def _parse_row(module: str, row: str, order: int) -> ImportDecl:
 def _rows() -> dict[str, tuple[str, str, int]]:
     rows: dict[str, tuple[str, str, int]] = {}
     for module, table in MODULES.items():
-        for row in table.strip().splitlines():
+        for row in table:
             rows[f"{module}.{row[: row.index('(')]}"] = (module, row, len(rows))
     return rows
 
@@ -233,6 +164,7 @@ def import_op(decl: ImportDecl) -> vm.ImportOp:
         "function_type": FunctionType.from_lists(types, [vm_type(t) for t in decl.results]),
         "arg_attrs": ArrayAttr(attrs) if attrs else None,
         "minimum_version": IntegerAttr(decl.minimum_version, i32) if decl.minimum_version else None,
+        "is_optional": UnitAttr() if "optional" in decl.flags else None,
     }
     attributes: dict[str, Attribute] = {}
     if "pure" in decl.flags:

@@ -1,6 +1,7 @@
 //! The `check` module, with which test programs compare tensors.
 
 use crate::buffer_view::BufferView;
+use crate::import_table::{self, native_export};
 use crate::types::ElementType;
 use crate::values::element::{decode_float, decode_integer};
 use crate::values::format_view;
@@ -8,12 +9,12 @@ use std::any::Any;
 use std::sync::Arc;
 use tiree_vm::{CallFrame, Flow, NativeExport, NativeModule, Result, Status};
 
-static EXPORTS: &[NativeExport] = &[
-    NativeExport { name: "expect_true", cconv: "0i_v" },
-    NativeExport { name: "expect_false", cconv: "0i_v" },
-    NativeExport { name: "expect_all_true", cconv: "0rr_v" },
-    NativeExport { name: "expect_eq", cconv: "0rrr_v" },
-    NativeExport { name: "expect_almost_eq", cconv: "0rrrff_v" },
+static EXPORTS: [NativeExport; import_table::CHECK.len()] = [
+    native_export(&import_table::CHECK, "expect_true"),
+    native_export(&import_table::CHECK, "expect_false"),
+    native_export(&import_table::CHECK, "expect_all_true"),
+    native_export(&import_table::CHECK, "expect_eq"),
+    native_export(&import_table::CHECK, "expect_almost_eq"),
 ];
 
 /// What a failed expectation calls, when it shall not end the call.
@@ -80,11 +81,11 @@ impl NativeModule for CheckModule {
     }
 
     fn version(&self) -> u32 {
-        0
+        import_table::CHECK_VERSION
     }
 
     fn exports(&self) -> &[NativeExport] {
-        EXPORTS
+        &EXPORTS
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {

@@ -29,6 +29,7 @@ pub mod executable;
 mod execute;
 pub mod fence;
 pub mod file;
+mod import_table;
 pub mod memory;
 pub mod module;
 pub mod parameters;

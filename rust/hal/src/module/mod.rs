@@ -11,12 +11,13 @@ mod fences;
 
 use crate::buffer_view::BufferView;
 use crate::device::Device;
+use crate::import_table::{self, native_export};
 use std::any::Any;
 use std::sync::Arc;
 use tiree_vm::{CallFrame, Flow, NativeExport, NativeModule, Result, Status, VmBuffer};
 
 /// Version of the `hal` module.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = import_table::HAL_VERSION;
 
 /// Receives what `buffer_view.trace` prints: a key and the views.
 pub type DebugSink = Box<dyn Fn(&str, &[Arc<BufferView>]) + Send + Sync>;
@@ -31,73 +32,75 @@ pub struct HalModule {
 type Handler = fn(&HalModule, &mut CallFrame<'_>) -> Result<Flow>;
 
 macro_rules! exports {
-    ($($name:literal $cconv:literal $handler:path;)*) => {
-        static EXPORTS: &[NativeExport] = &[$(NativeExport { name: $name, cconv: $cconv },)*];
-        static HANDLERS: &[Handler] = &[$($handler,)*];
+    ($($name:literal $handler:path;)*) => {
+        static EXPORTS: [NativeExport; import_table::HAL.len()] = [$(native_export(&import_table::HAL, $name),)*];
+        static HANDLERS: [Handler; import_table::HAL.len()] = [$($handler,)*];
     };
 }
 
+// One for each row of the table; a name that is none does not compile, nor do too few.
+
 exports! {
-    "allocator.allocate" "0rIiiI_r" buffers::allocate;
-    "allocator.import" "0riIiirII_r" buffers::import;
-    "allocator.select" "0iiICrID_rI" buffers::select;
-    "buffer.allocation.discard" "0r_i" buffers::allocation_discard;
-    "buffer.allocation.is_terminal" "0r_i" buffers::allocation_is_terminal;
-    "buffer.allocation.preserve" "0r_v" buffers::allocation_preserve;
-    "buffer.assert" "0rrrIii_v" buffers::buffer_assert;
-    "buffer.length" "0r_I" buffers::buffer_length;
-    "buffer.load" "0rIi_i" buffers::buffer_load;
-    "buffer.store" "0irIi_v" buffers::buffer_store;
-    "buffer.subspan" "0rII_r" buffers::buffer_subspan;
-    "buffer_view.assert" "0rriiCID_v" buffers::view_assert;
-    "buffer_view.buffer" "0r_r" buffers::view_buffer;
-    "buffer_view.create" "0rIIiiCID_r" buffers::view_create;
-    "buffer_view.dim" "0ri_I" buffers::view_dim;
-    "buffer_view.element_type" "0r_i" buffers::view_element_type;
-    "buffer_view.encoding_type" "0r_i" buffers::view_encoding_type;
-    "buffer_view.rank" "0r_i" buffers::view_rank;
-    "buffer_view.trace" "0rCrD_v" buffers::view_trace;
-    "channel.create" "0rIIrrii_r" channels::create;
-    "channel.rank_and_count" "0r_ii" channels::rank_and_count;
-    "channel.split" "0riiI_r" channels::split;
-    "command_buffer.advise_buffer" "0rrIIIi_v" commands::advise_buffer;
-    "command_buffer.begin_debug_group" "0rr_v" commands::begin_debug_group;
-    "command_buffer.collective" "0rriiiirrIIIII_v" channels::collective;
-    "command_buffer.copy_buffer" "0riirIrIII_v" commands::copy_buffer;
-    "command_buffer.create" "0riiIi_r" commands::create;
-    "command_buffer.dispatch" "0rrIiiiICiDCiirIID_v" commands::dispatch;
-    "command_buffer.dispatch.indirect" "0rrIirIICiDCiirIID_v" commands::dispatch_indirect;
-    "command_buffer.end_debug_group" "0r_v" commands::end_debug_group;
-    "command_buffer.execution_barrier" "0riiI_v" commands::execution_barrier;
-    "command_buffer.fill_buffer" "0rrIIiIiI_v" commands::fill_buffer;
-    "command_buffer.finalize" "0r_v" commands::finalize;
-    "command_buffer.flush_buffer" "0rirII_v" commands::flush_buffer;
-    "command_buffer.invalidate_buffer" "0rirII_v" commands::flush_buffer;
-    "command_buffer.update_buffer" "0rrIrIIiI_v" commands::update_buffer;
-    "device.allocator" "0r_r" devices::allocator;
-    "device.query.i64" "0rrr_iI" devices::query_i64;
-    "device.queue.alloca" "0rIrrIiiII_r" devices::queue_alloca;
-    "device.queue.barrier" "0rIrrI_v" devices::queue_barrier;
-    "device.queue.copy" "0rIrrrIrIII_v" devices::queue_copy;
-    "device.queue.dealloca" "0rIrrrI_v" devices::queue_dealloca;
-    "device.queue.execute" "0rIrrrI_v" devices::queue_execute;
-    "device.queue.execute.indirect" "0rIrrrICrIID_v" devices::queue_execute_indirect;
-    "device.queue.fill" "0rIrrrIIIiI_v" devices::queue_fill;
-    "device.queue.flush" "0rI_v" devices::queue_flush;
-    "device.queue.read" "0rIrrrIrIII_v" devices::queue_read;
-    "device.queue.update" "0rIrrrIrIII_v" devices::queue_update;
-    "device.queue.write" "0rIrrrIrIII_v" devices::queue_write;
-    "devices.count" "0v_i" devices::count;
-    "devices.get" "0i_r" devices::get;
-    "ex.file.from_memory" "0rIirIIi_r" devices::file_from_memory;
-    "executable.create" "0rIrrr_r" devices::executable_create;
-    "executable.lookup.function" "0rr_I" devices::executable_lookup;
-    "fence.await" "0iICrD_i" fences::wait;
-    "fence.create" "0rI_r" fences::create;
-    "fence.fail" "0ri_v" fences::fail;
-    "fence.join" "0ICrD_r" fences::join;
-    "fence.query" "0r_i" fences::query;
-    "fence.signal" "0r_v" fences::signal;
+    "allocator.allocate" buffers::allocate;
+    "allocator.import" buffers::import;
+    "allocator.select" buffers::select;
+    "buffer.allocation.discard" buffers::allocation_discard;
+    "buffer.allocation.is_terminal" buffers::allocation_is_terminal;
+    "buffer.allocation.preserve" buffers::allocation_preserve;
+    "buffer.assert" buffers::buffer_assert;
+    "buffer.length" buffers::buffer_length;
+    "buffer.load" buffers::buffer_load;
+    "buffer.store" buffers::buffer_store;
+    "buffer.subspan" buffers::buffer_subspan;
+    "buffer_view.assert" buffers::view_assert;
+    "buffer_view.buffer" buffers::view_buffer;
+    "buffer_view.create" buffers::view_create;
+    "buffer_view.dim" buffers::view_dim;
+    "buffer_view.element_type" buffers::view_element_type;
+    "buffer_view.encoding_type" buffers::view_encoding_type;
+    "buffer_view.rank" buffers::view_rank;
+    "buffer_view.trace" buffers::view_trace;
+    "channel.create" channels::create;
+    "channel.rank_and_count" channels::rank_and_count;
+    "channel.split" channels::split;
+    "command_buffer.advise_buffer" commands::advise_buffer;
+    "command_buffer.begin_debug_group" commands::begin_debug_group;
+    "command_buffer.collective" channels::collective;
+    "command_buffer.copy_buffer" commands::copy_buffer;
+    "command_buffer.create" commands::create;
+    "command_buffer.dispatch" commands::dispatch;
+    "command_buffer.dispatch.indirect" commands::dispatch_indirect;
+    "command_buffer.end_debug_group" commands::end_debug_group;
+    "command_buffer.execution_barrier" commands::execution_barrier;
+    "command_buffer.fill_buffer" commands::fill_buffer;
+    "command_buffer.finalize" commands::finalize;
+    "command_buffer.flush_buffer" commands::flush_buffer;
+    "command_buffer.invalidate_buffer" commands::flush_buffer;
+    "command_buffer.update_buffer" commands::update_buffer;
+    "device.allocator" devices::allocator;
+    "device.query.i64" devices::query_i64;
+    "device.queue.alloca" devices::queue_alloca;
+    "device.queue.barrier" devices::queue_barrier;
+    "device.queue.copy" devices::queue_copy;
+    "device.queue.dealloca" devices::queue_dealloca;
+    "device.queue.execute" devices::queue_execute;
+    "device.queue.execute.indirect" devices::queue_execute_indirect;
+    "device.queue.fill" devices::queue_fill;
+    "device.queue.flush" devices::queue_flush;
+    "device.queue.read" devices::queue_read;
+    "device.queue.update" devices::queue_update;
+    "device.queue.write" devices::queue_write;
+    "devices.count" devices::count;
+    "devices.get" devices::get;
+    "ex.file.from_memory" devices::file_from_memory;
+    "executable.create" devices::executable_create;
+    "executable.lookup.function" devices::executable_lookup;
+    "fence.await" fences::wait;
+    "fence.create" fences::create;
+    "fence.fail" fences::fail;
+    "fence.join" fences::join;
+    "fence.query" fences::query;
+    "fence.signal" fences::signal;
 }
 
 impl HalModule {
@@ -129,7 +132,7 @@ impl NativeModule for HalModule {
     }
 
     fn exports(&self) -> &[NativeExport] {
-        EXPORTS
+        &EXPORTS
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {

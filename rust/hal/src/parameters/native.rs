@@ -5,6 +5,7 @@ use crate::allocator::Allocator;
 use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::fence::Fence;
+use crate::import_table::{self, native_export};
 use crate::module::text;
 use crate::queue::QueueOp;
 use crate::types::{access, usage};
@@ -14,10 +15,10 @@ use tiree_vm::{
     Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, TypeDef, Value, VmBuffer, VmList,
 };
 
-static EXPORTS: &[NativeExport] = &[
-    NativeExport { name: "gather", cconv: "0rIrrrrrrr_v" },
-    NativeExport { name: "load", cconv: "0rIrrrIiirrr_r" },
-    NativeExport { name: "scatter", cconv: "0rIrrrrrrr_v" },
+static EXPORTS: [NativeExport; import_table::IO_PARAMETERS.len()] = [
+    native_export(&import_table::IO_PARAMETERS, "gather"),
+    native_export(&import_table::IO_PARAMETERS, "load"),
+    native_export(&import_table::IO_PARAMETERS, "scatter"),
 ];
 
 /// The module over a list of providers; each answers for its scope.
@@ -85,11 +86,11 @@ impl NativeModule for ParametersModule {
     }
 
     fn version(&self) -> u32 {
-        0
+        import_table::IO_PARAMETERS_VERSION
     }
 
     fn exports(&self) -> &[NativeExport] {
-        EXPORTS
+        &EXPORTS
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
