@@ -107,6 +107,14 @@ class Emitter:
         self.entry_lines.append(f"  {name} = {text}")
         return name
 
+    def shared_slot(self, purpose: str, type: LType) -> str:
+        """Stack memory for one value of `type`, the same wherever the kernel asks for this purpose."""
+        key = f"slot {purpose} {type.text}"
+        found = self.scopes[0].get(key)
+        if found is None:
+            found = self.scopes[0][key] = self.entry(f"alloca {type.text}, align 64")
+        return found
+
     # --- blocks -------------------------------------------------------------------------------------------------
 
     def label(self, prefix: str) -> str:
@@ -122,6 +130,11 @@ class Emitter:
 
     def branch_if(self, condition: str, then: str, other: str) -> None:
         self.lines.append(f"  br i1 {condition}, label %{then}, label %{other}")
+
+    def branch_if_rarely(self, condition: str, then: str, other: str) -> None:
+        """A branch whose first target is hardly ever taken: what it clobbers is saved there, not before."""
+        weights = self.module.branch_weights(1, 1 << 16)
+        self.lines.append(f"  br i1 {condition}, label %{then}, label %{other}, !prof {weights}")
 
     def placeholder(self) -> int:
         """Reserves a line that is written later (a phi whose latch value is not known yet)."""

@@ -69,6 +69,11 @@ class ModuleEmitter:
         self.metadata.append(f"!{len(self.metadata)} = {text}")
         return f"!{len(self.metadata) - 1}"
 
+    def branch_weights(self, then: int, other: int) -> str:
+        """The `!prof` node of a branch."""
+        text = f'!{{!"branch_weights", i32 {then}, i32 {other}}}'
+        return f"!{self.metadata.index(text)}" if text in self.metadata else self.node(text)
+
     def alias_metadata(self, e: Emitter, binding: int, readonly: bool) -> str:
         """Metadata of accesses to a binding. Whether it is written was decided by `_prepare_aliases`."""
         if readonly and binding in self._written:
