@@ -1,5 +1,7 @@
 """The slab packer: never two live tensors on the same byte, close to the live maximum, deterministic."""
 
+import cProfile
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -48,6 +50,15 @@ def test_residual_blocks_take_no_more_than_the_live_maximum(blocks: int) -> None
             Interval(65536, start + 3, start + 4),
         ]
     assert check(intervals) <= 1.1 * max_live_bytes(intervals)
+
+
+def test_a_long_chain_is_packed_in_linear_time() -> None:
+    def calls(count: int) -> int:
+        profile = cProfile.Profile()
+        profile.runcall(pack, [Interval(64, 2 * i, 2 * i + 3) for i in range(count)])
+        return sum(entry.callcount for entry in profile.getstats())
+
+    assert calls(2000) < 2.5 * calls(1000)
 
 
 def test_sizes_are_rounded_up() -> None:

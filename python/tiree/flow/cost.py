@@ -22,6 +22,12 @@ CHEAP = 2
 MAX_COPIES = 4
 """The most consumers that each get their own copy of a cheap producer."""
 
+MAX_REDUCTIONS = 16
+"""The most reductions in one dispatch. Each reads its row anew and may compute again what lies before it, so that the
+work in a dispatch grows with the square of their number; softmax, normalisation and attention have two or three."""
+
+_POSITION_STEPS = 8
+
 MAX_BINDINGS = 24
 """The most tensors that fusion lets one dispatch read and write; an executable may have 64 at most."""
 
@@ -49,23 +55,25 @@ _EXPENSIVE = {
 }
 
 
-def body_cost(op: Operation) -> int:
-    """The cost of one evaluation of the body of a structured op."""
+def body_cost(op: Operation, limit: int | None = None) -> int:
+    """The cost of one evaluation of the body of a structured op; counting stops above `limit`."""
     cost = 0
     for inner in body_of(op).ops:
         if inner.name not in _FREE:
             cost += _EXPENSIVE.get(inner.name, 16 if inner.name.startswith("math.") else 1)
+            if limit is not None and cost > limit:
+                break
     return cost
 
 
 def is_free(op: Operation) -> bool:
     """Whether the body only moves data or widens it (no arithmetic, no gather)."""
-    return body_cost(op) == 0
+    return body_cost(op, 0) == 0
 
 
 def is_cheap(op: Operation) -> bool:
     """Whether evaluating `op` again costs less than loading its stored result."""
-    if body_cost(op) > CHEAP:
+    if body_cost(op, CHEAP) > CHEAP:
         return False
     size = max((element_count(init) for init in inits_of(op)), default=1)
     large = sum(1 for value in inputs_of(op) if is_tensor(value) and element_count(value) * 2 > size)
@@ -74,7 +82,8 @@ def is_cheap(op: Operation) -> bool:
 
 def computes_positions(op: Operation) -> bool:
     """Whether `op` only makes integers, in a few steps: positions for a gather, which costs more than they do."""
-    return body_cost(op) <= 8 and all(isinstance(element_type_of(result), IntegerType) for result in op.results)
+    few = all(isinstance(element_type_of(result), IntegerType) for result in op.results)
+    return few and body_cost(op, _POSITION_STEPS) <= _POSITION_STEPS
 
 
 def gathers(op: Operation) -> bool:

@@ -172,14 +172,12 @@ class _Body:
         """Points the operands of `op` and of its body at inside values."""
         for index, value in enumerate(op.operands):
             op.operands[index] = self.value(value)
-        for outside in captured_values(op):
-            inside = self.value(outside)
-            if inside is not outside:
-                for region in op.regions:
-                    for inner in region.walk():
-                        for index, value in enumerate(inner.operands):
-                            if value is outside:
-                                inner.operands[index] = inside
+        inside = {outside: self.value(outside) for outside in captured_values(op)}
+        for region in op.regions if inside else ():
+            for inner in region.walk():
+                for index, value in enumerate(inner.operands):
+                    if value in inside:
+                        inner.operands[index] = inside[value]
 
 
 def escaping_results(group: Group) -> list[SSAValue]:

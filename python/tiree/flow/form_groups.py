@@ -1,25 +1,34 @@
 """Assigning the ops of a block to dispatch groups (see `groups.py`), in program order, keeping them acyclic.
 
-Every op of the block is a node: structured ops belong to groups, all else stands alone. `ancestors` bit sets answer
-in a few machine words whether joining would make a group depend on itself.
+Every op of the block is a node: structured ops belong to groups, all else stands alone. `Dependencies` answers whether
+joining would make a group depend on itself.
 """
 
 from __future__ import annotations
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tiree.flow.cost import MAX_BINDINGS
+from tiree.dialects.arith import constant_of
+from tiree.dialects.dense import DenseAttr
+from tiree.flow.body_size import MAX_WEIGHT, weight_of
+from tiree.flow.cost import MAX_BINDINGS, MAX_REDUCTIONS
+from tiree.flow.dependencies import Dependencies
 from tiree.flow.groups import Fit, Group, add_member, fit_beside, fit_into, start_group
 from tiree.flow.materialize_slices import is_store, root_of
 from tiree.flow.slices import feeds_window
-from tiree.flow.structured import captured_values, input_count, is_tensor
+from tiree.flow.structured import captured_values, input_count, is_elementwise, is_tensor
 
 CLONED = frozenset(("tensor.empty", "linalg.fill", "arith.constant"))
-"""Ops that are copied into each dispatch that reads them."""
+"""Ops that are copied into each dispatch that reads them (constants: where all elements are one value)."""
 
 
-def _is_cloned(owner: Operation | Block) -> bool:
-    return isinstance(owner, Operation) and owner.name in CLONED
+def is_cloned(value: SSAValue) -> bool:
+    """Whether a dispatch makes its own copy of `value` instead of binding it."""
+    owner = value.owner
+    if not isinstance(owner, Operation) or owner.name not in CLONED:
+        return False
+    attr = constant_of(value)
+    return not isinstance(attr, DenseAttr) or attr.is_splat
 
 
 class Grouping:
@@ -29,77 +38,93 @@ class Grouping:
         self.block = block
         self.groups: list[Group] = []
         self.owner: dict[Operation, Group] = {}
-        self._nodes = 0
-        self._reach: dict[Operation, int] = {}
-        """For ops outside groups: the groups that they depend on."""
+        self.dependencies = Dependencies()
+        self._operands: dict[Operation, list[SSAValue]] = {}
+        self._weights: dict[Operation, int] = {}
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """Everything `op` reads, also inside its regions."""
-        return [*op.operands, *captured_values(op)] if op.regions else list(op.operands)
+        if not op.regions:
+            return list(op.operands)
+        found = self._operands.get(op)
+        if found is None:
+            found = self._operands[op] = [*op.operands, *captured_values(op)]
+        return found
 
-    def needed(self, op: Operation) -> int:
-        """Bits of the groups that `op` depends on."""
-        bits = 0
+    def weight(self, op: Operation) -> int:
+        found = self._weights.get(op)
+        if found is None:
+            found = self._weights[op] = weight_of(op)
+        return found
+
+    def sources(self, op: Operation) -> dict[Group | Operation, None]:
+        """The groups, and ops outside groups, that make what `op` reads."""
+        found: dict[Group | Operation, None] = {}
         for value in self.operands(op):
             if isinstance(value, OpResult):
-                group = self.owner.get(value.op)
-                bits |= (group.ancestors | 1 << group.index) if group is not None else self._reach.get(value.op, 0)
-        return bits
+                found[self.owner.get(value.op, value.op)] = None
+        return found
 
     def may_join(self, group: Group, op: Operation) -> bool:
         """Whether nothing that `op` needs outside `group` needs the group itself."""
-        mask = 1 << group.index
-        for value in self.operands(op):
-            if not isinstance(value, OpResult):
-                continue
-            other = self.owner.get(value.op)
-            if other is group:
-                continue
-            bits = other.ancestors if other is not None else self._reach.get(value.op, 0)
-            if bits & mask:
-                return False
-        return True
+        return not any(
+            source is not group and self.dependencies.needs(source, group.index) for source in self.sources(op)
+        )
 
     def join(self, group: Group, op: Operation, fit: Fit) -> None:
-        needed = self.needed(op) & ~(1 << group.index)
+        self._connect(group, op)
         add_member(group, op, fit)
         self.owner[op] = group
-        self._add_ancestors(group, needed)
-
-    def _add_ancestors(self, group: Group, bits: int) -> None:
-        if not bits & ~group.ancestors:
-            return
-        group.ancestors |= bits
-        mask = 1 << group.index
-        for other in self.groups:
-            if other.ancestors & mask:
-                other.ancestors |= group.ancestors
-        for op, reach in self._reach.items():
-            if reach & mask:
-                self._reach[op] = reach | group.ancestors
 
     def start(self, op: Operation) -> None:
-        needed = self.needed(op)
         group = start_group(len(self.groups), op)
         self.groups.append(group)
+        self._connect(group, op)
         self.owner[op] = group
-        group.ancestors = needed
 
     def leave_outside(self, op: Operation) -> None:
-        self._reach[op] = self.needed(op)
+        self.dependencies.add(op, self.sources(op))
+
+    def _connect(self, group: Group, op: Operation) -> None:
+        """Notes what `group` needs and binds, and how much it computes, with `op` in it."""
+        sources = self.sources(op)
+        sources.pop(group, None)
+        self.dependencies.add(group, sources, group.index)
+        group.weight += self.weight(op)
+        group.reads.update(self._new_reads(group, op))
+        for value in op.operands:
+            if value in group.unfinished:
+                group.unfinished[value] -= 1
+                if not group.unfinished[value]:
+                    del group.unfinished[value]
+        for result in op.results:
+            uses = sum(1 for _ in result.uses)
+            if uses:
+                group.unfinished[result] = uses
+
+    def _new_reads(self, group: Group, op: Operation) -> dict[SSAValue, None]:
+        """The tensors of outside that `op` adds to those that `group` reads."""
+        found: dict[SSAValue, None] = {}
+        for value in self.operands(op):
+            if value in group.reads or not is_tensor(value) or is_cloned(value):
+                continue
+            if not isinstance(value, OpResult) or self.owner.get(value.op) is not group:
+                found[value] = None
+        return found
 
     def has_room(self, group: Group, op: Operation) -> bool:
-        """Whether the dispatch of `group` would still bind few enough tensors with `op` in it."""
-        members = {*group.members, *group.stores, op}
-        reads: dict[SSAValue, None] = {}
-        writes = 0
-        for member in members:
-            for value in self.operands(member):
-                owner = value.owner
-                if is_tensor(value) and owner not in members and not _is_cloned(owner):
-                    reads[value] = None
-            writes += sum(any(use.operation not in members for use in result.uses) for result in member.results)
-        return len(reads) + writes <= MAX_BINDINGS
+        """Whether the dispatch of `group` would still bind few enough tensors and be small enough with `op` in it."""
+        if group.weight + self.weight(op) > MAX_WEIGHT:
+            return False
+        if group.reductions >= MAX_REDUCTIONS and not is_elementwise(op):
+            return False
+        uses: dict[SSAValue, int] = {}
+        for value in op.operands:
+            if value in group.unfinished:
+                uses[value] = uses.get(value, 0) + 1
+        finished = sum(1 for value, count in uses.items() if group.unfinished[value] == count)
+        writes = len(group.unfinished) - finished + sum(result.first_use is not None for result in op.results)
+        return len(group.reads) + len(self._new_reads(group, op)) + writes <= MAX_BINDINGS
 
     def candidates(self, op: Operation) -> list[Group]:
         """Groups whose values `op` reads: matrix groups first, later ones before earlier ones."""
@@ -118,7 +143,7 @@ class Grouping:
             if fit is not None and self.may_join(group, op) and self.has_room(group, op):
                 self.join(group, op, fit)
                 return
-        needed = self.needed(op)
+        needed = self.dependencies.of_all(self.sources(op))
         for group in reversed(self.groups[-8:]):
             if needed >> group.index & 1:
                 continue
@@ -143,10 +168,9 @@ class Grouping:
         ):
             group = Group(len(self.groups), "store", [])
             self.groups.append(group)
-        needed = self.needed(op) & ~(1 << group.index)
+        self._connect(group, op)
         group.stores.append(op)
         self.owner[op] = group
-        self._add_ancestors(group, needed)
 
     def take_pads(self) -> None:
         """Pads that only a windowed member reads move into its group."""
@@ -158,7 +182,6 @@ class Grouping:
                         pads.append(value.op)
             for pad in pads:
                 self.owner[pad] = group
-                self._reach.pop(pad, None)
             group.members[:0] = pads
 
 

@@ -6,18 +6,17 @@ results of two elementwise ops over the same space. Both mutate; the callers dec
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects.arith import AddiOp, MuliOp
 from xdsl.dialects.builtin import IndexType
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
 from tiree.flow.affine import build, compose, linear_form
 from tiree.flow.structured import (
     body_of,
-    element_type_of,
     erase_op,
     input_count,
     inputs_of,
@@ -26,7 +25,6 @@ from tiree.flow.structured import (
     iterators_of,
     make_generic,
     make_index,
-    make_yield,
     maps_of,
     set_maps,
     set_segments,
@@ -110,41 +108,50 @@ def _binary(kind: type[Operation], left: SSAValue, right: SSAValue, block: Block
     return op.results[0]
 
 
-def _inline_body(
-    source: Operation, block: Block, arguments: Sequence[SSAValue], dims: Sequence[AffineExpr], move: bool
+def _copy_body(
+    source: Operation, block: Block, anchor: Operation, arguments: Sequence[SSAValue], dims: Sequence[AffineExpr]
 ) -> list[SSAValue]:
-    """Puts the body of `source` at the start of `block`; returns the values it yields there.
+    """Copies the body of `source` into `block`, before `anchor`; returns the values it yields there.
 
-    `arguments` stand for the source's input arguments. The ops are moved when `move`, else copied.
+    `arguments` stand for the source's input arguments.
     """
-    anchor = block.first_op
-    assert anchor is not None
     origin = body_of(source)
     mapping: dict[SSAValue, SSAValue] = dict(zip(origin.args, arguments, strict=False))
-    if move:
-        for old, new in mapping.items():
-            old.replace_all_uses_with(new)
-        mapping = {}
     results: list[SSAValue] = []
-    for op in list(origin.ops):
+    for op in origin.ops:
         if op.name == "linalg.yield":
             results = [mapping.get(value, value) for value in op.operands]
         elif op.name == "linalg.index":
-            value = _index_value(dims[int_of(op.properties["dim"])], block, anchor)
-            if move:
-                op.results[0].replace_all_uses_with(value)
-            else:
-                mapping[op.results[0]] = value
-        elif move:
-            op.detach()
-            block.insert_op_before(op, anchor)
+            mapping[op.results[0]] = _index_value(dims[int_of(op.properties["dim"])], block, anchor)
         else:
             block.insert_op_before(op.clone(mapping), anchor)
     return results
 
 
-def fuse_producer(consumer: Operation, operand: int) -> None:
-    """Evaluates the producer of input `operand` inside `consumer` (see `can_fuse`); erases it when nothing uses it."""
+def _move_body(
+    source: Operation, block: Block, anchor: Operation, arguments: Sequence[SSAValue], dims: Sequence[AffineExpr]
+) -> list[SSAValue]:
+    """As `_copy_body`, but takes the ops away from `source`, which is left with an empty body."""
+    origin = body_of(source)
+    _rewrite_indices(origin, dims)
+    for old, new in zip(origin.args, arguments, strict=False):
+        old.replace_all_uses_with(new)
+    end = origin.last_op
+    assert end is not None
+    results = list(end.operands)
+    erase_op(end)
+    for op in list(origin.ops):
+        op.detach()
+        block.insert_op_before(op, anchor)
+    return results
+
+
+def fuse_producer(consumer: Operation, operand: int, producer_first: bool = True) -> None:
+    """Evaluates the producer of input `operand` inside `consumer` (see `can_fuse`); erases it when nothing uses it.
+
+    The producer is evaluated before all of `consumer`, which is cheap where its body is the larger one, or (without
+    `producer_first`) right before the op that uses it, which keeps few values waiting and is cheap where it is small.
+    """
     value = consumer.operands[operand]
     producer, result = op_of(value), result_of(value).index
     maps = maps_of(consumer)
@@ -152,32 +159,87 @@ def fuse_producer(consumer: Operation, operand: int) -> None:
     dims = producer_dims(producer, result, maps[operand])
     assert new_maps is not None
     assert dims is not None
-    block = body_of(consumer)
     new_inputs = list(inputs_of(producer))
     count = input_count(consumer)
-    arguments = [
-        block.insert_arg(arg.type, operand + 1 + offset)
-        for offset, arg in enumerate(body_of(producer).args[: len(new_inputs)])
-    ]
     single = all(other is value or other.first_use is None for other in producer.results) and value.has_one_use()
-    results = _inline_body(producer, block, arguments, dims, move=single)
-    old_argument = block.args[operand]
-    old_argument.replace_all_uses_with(results[result])
-    block.erase_arg(old_argument)
+    if single and producer_first:
+        _take_over(producer, consumer, operand, result, dims)
+    else:
+        _inline(producer, consumer, operand, result, dims, _move_body if single else _copy_body)
     consumer.operands = [*consumer.operands[:operand], *new_inputs, *consumer.operands[operand + 1 :]]
     set_maps(consumer, [*maps[:operand], *new_maps, *maps[operand + 1 :]])
     set_segments(consumer, count - 1 + len(new_inputs), len(consumer.operands) - count + 1 - len(new_inputs))
     if all(other.first_use is None for other in producer.results):
-        if single:
-            _empty_body(producer)
         erase_op(producer)
 
 
-def _empty_body(op: Operation) -> None:
-    """Drops the terminator left behind by a moved body, whose operands now live elsewhere."""
-    last = body_of(op).last_op
-    assert last is not None
-    erase_op(last)
+def _inline(
+    producer: Operation,
+    consumer: Operation,
+    operand: int,
+    result: int,
+    dims: Sequence[AffineExpr],
+    put: Callable[..., list[SSAValue]],
+) -> None:
+    """Puts the body of `producer` into that of `consumer`, its arguments in the place of argument `operand`."""
+    block = body_of(consumer)
+    types = [arg.type for arg in body_of(producer).args[: input_count(producer)]]
+    arguments = [block.insert_arg(type, operand + 1 + offset) for offset, type in enumerate(types)]
+    argument = block.args[operand]
+    anchor = _only_user(argument) or block.first_op
+    assert anchor is not None
+    results = put(producer, block, anchor, arguments, dims)
+    argument.replace_all_uses_with(results[result])
+    block.erase_arg(argument)
+
+
+def _only_user(argument: BlockArgument) -> Operation | None:
+    """The op of the block that alone uses `argument`."""
+    if not argument.has_one_use():
+        return None
+    assert argument.first_use is not None
+    user = argument.first_use.operation
+    return user if user.parent is argument.block else None
+
+
+def _take_over(producer: Operation, consumer: Operation, operand: int, result: int, dims: Sequence[AffineExpr]) -> None:
+    """Moves the body of `consumer` behind that of `producer`, and both into `consumer`.
+
+    In a chain the producer holds all that was fused before, the consumer next to nothing: moving the small body keeps
+    the fusion of a chain linear.
+    """
+    block, old = body_of(producer), body_of(consumer)
+    _rewrite_indices(block, dims)
+    end = block.last_op
+    assert end is not None
+    value = end.operands[result]
+    erase_op(end)
+    inputs = input_count(producer)
+    for argument in reversed(block.args[inputs:]):
+        block.erase_arg(argument)
+    before, after = old.args[:operand], old.args[operand + 1 :]
+    new = [block.insert_arg(arg.type, index) for index, arg in enumerate(before)]
+    new += [block.insert_arg(arg.type, operand + inputs + index) for index, arg in enumerate(after)]
+    old.args[operand].replace_all_uses_with(value)
+    for argument, replacement in zip([*before, *after], new, strict=True):
+        argument.replace_all_uses_with(replacement)
+    for op in list(old.ops):
+        op.detach()
+        block.add_op(op)
+    producer.regions[0].detach_block(block)
+    consumer.regions[0].detach_block(old)
+    old.erase()
+    consumer.regions[0].add_block(block)
+
+
+def _rewrite_indices(block: Block, dims: Sequence[AffineExpr]) -> None:
+    """Makes `linalg.index` ops of `block` count the loops that `dims` name."""
+    if all(isinstance(dim, AffineDimExpr) and dim.position == position for position, dim in enumerate(dims)):
+        return
+    for op in [op for op in block.ops if op.name == "linalg.index"]:
+        value = _index_value(dims[int_of(op.properties["dim"])], block, op)
+        op.results[0].replace_all_uses_with(value)
+        erase_op(op)
 
 
 def same_space(first: Operation, second: Operation) -> list[int] | None:
@@ -201,39 +263,38 @@ def same_space(first: Operation, second: Operation) -> list[int] | None:
 
 
 def merge_results(first: Operation, second: Operation, positions: Sequence[int]) -> Operation:
-    """One op over the loops of `second` with the results of both; it takes the place of `second`.
+    """One op over the loops of `second` with the results of both; it takes the place of `second`. Results of `first`
+    that only `second` reads are gone.
 
     `positions[i]` is the loop of `second` that loop i of `first` is. Both are elementwise and read no init; nothing
-    between the two may use a result of `first`.
+    between the two may use a result of `first`. The body of `second` moves behind that of `first`.
     """
     dims: list[AffineExpr] = [AffineDimExpr(position) for position in positions]
-    num_dims = len(positions)
     first_count, second_count = input_count(first), input_count(second)
-    first_maps = [compose(map, dims, num_dims) for map in maps_of(first)]
+    first_maps = [compose(map, dims, len(positions)) for map in maps_of(first)]
     second_maps = maps_of(second)
-    kept = [i for i in range(second_count) if second.operands[i].owner is not first]
-    inputs = [*first.operands[:first_count], *(second.operands[i] for i in kept)]
-    inits = [*first.operands[first_count:], *second.operands[second_count:]]
-    maps = [
-        *first_maps[:first_count],
-        *(second_maps[i] for i in kept),
-        *first_maps[first_count:],
-        *second_maps[second_count:],
-    ]
-    body = Block(arg_types=[element_type_of(value) for value in [*inputs, *inits]])
-    anchor = make_yield([])
-    body.add_op(anchor)
-    first_results = _inline_body(first, body, body.args[:first_count], dims, move=True)
-    _append_second(second, first, body, anchor, first_results, first_count, kept)
-    anchor.operands = [*first_results, *yielded(second)]
-    merged = make_generic(inputs, inits, maps, iterators_of(second), body, second.location)
+    read = [i for i in range(second_count) if second.operands[i].owner is not first]
+    kept = [i for i, result in enumerate(first.results) if any(use.operation is not second for use in result.uses)]
+    body = _appended_body(first, second, dims, read, kept)
+    merged = make_generic(
+        [*first.operands[:first_count], *(second.operands[i] for i in read)],
+        [*(first.operands[first_count + i] for i in kept), *second.operands[second_count:]],
+        [
+            *first_maps[:first_count],
+            *(second_maps[i] for i in read),
+            *(first_maps[first_count + i] for i in kept),
+            *second_maps[second_count:],
+        ],
+        iterators_of(second),
+        body,
+        second.location,
+    )
     assert second.parent is not None
     second.parent.insert_op_before(merged, second)
-    for op, offset in ((first, 0), (second, len(first.results))):
-        for index, result in enumerate(op.results):
-            result.replace_all_uses_with(merged.results[offset + index])
+    old = [*(first.results[i] for i in kept), *second.results]
+    for result, replacement in zip(old, merged.results, strict=True):
+        result.replace_all_uses_with(replacement)
     for op in (second, first):
-        _empty_body(op)
         erase_op(op)
     return merged
 
@@ -277,26 +338,40 @@ def drop_equal_results(op: Operation) -> Operation:
     return new
 
 
-def _append_second(
-    second: Operation,
-    first: Operation,
-    body: Block,
-    anchor: Operation,
-    first_results: Sequence[SSAValue],
-    first_count: int,
-    kept: Sequence[int],
-) -> None:
-    """Moves the body of `second` before `anchor`, its arguments replaced by the merged op's values."""
-    block = body_of(second)
+def _appended_body(
+    first: Operation, second: Operation, dims: Sequence[AffineExpr], read: Sequence[int], kept: Sequence[int]
+) -> Block:
+    """The body of `first` with that of `second` behind it, detached from both.
+
+    Its arguments are the inputs of `first`, the inputs `read` of `second`, the inits of the results `kept` of `first`
+    and those of `second`.
+    """
+    block, tail = body_of(first), body_of(second)
+    _rewrite_indices(block, dims)
+    inputs = input_count(first)
+    end = block.last_op
+    assert end is not None
+    values = list(end.operands)
+    erase_op(end)
+    for index in reversed(range(len(values))):
+        if index not in kept:
+            block.erase_arg(block.args[inputs + index])
+    for offset, index in enumerate(read):
+        tail.args[index].replace_all_uses_with(block.insert_arg(tail.args[index].type, inputs + offset))
     for index, value in enumerate(inputs_of(second)):
         if value.owner is first:
-            block.args[index].replace_all_uses_with(first_results[result_of(value).index])
-        else:
-            block.args[index].replace_all_uses_with(body.args[first_count + kept.index(index)])
-    for op in list(block.ops):
-        if op.name != "linalg.yield":
-            op.detach()
-            body.insert_op_before(op, anchor)
+            tail.args[index].replace_all_uses_with(values[result_of(value).index])
+    for argument in tail.args[input_count(second) :]:
+        argument.replace_all_uses_with(block.insert_arg(argument.type, len(block.args)))
+    for op in list(tail.ops):
+        op.detach()
+        block.add_op(op)
+    end = block.last_op
+    assert end is not None
+    end.operands = [*(values[i] for i in kept), *end.operands]
+    first.regions[0].detach_block(block)
+    second.regions[0].detach_block(tail)
+    return block
 
 
 __all__ = ["can_fuse", "fuse_producer", "fused_maps", "merge_results", "producer_dims", "same_space"]

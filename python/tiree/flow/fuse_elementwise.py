@@ -8,7 +8,8 @@ regions:
 * a producer whose only use is a *matrix-like* consumer (a contraction or a convolution reads each element many
   times) fuses only when it is free and the consumer's map stays a selection of dims;
 * one that a reduction reads once fuses unless it can be the epilogue of the op before it;
-* a producer with several users is copied into all of them when it is free or cheap, else not at all.
+* a producer with several users is copied into all of them when it is free or cheap, else not at all;
+* no body grows beyond the bounds of `body_size.py`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
+from tiree.flow.body_size import BodySizes
 from tiree.flow.cost import MAX_BINDINGS, MAX_COPIES, computes_positions, gathers, is_cheap, is_free
-from tiree.flow.cse import clean_body
 from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
-from tiree.flow.simplify_generic import fold_scalars, merge_equal_inputs
+from tiree.flow.simplify_generic import merge_equal_inputs
 from tiree.flow.structured import (
-    body_of,
     defining_op,
     domain_size,
     element_count,
@@ -62,18 +62,22 @@ def is_epilogue_candidate(op: Operation) -> bool:
     return False
 
 
-def users_of(op: Operation) -> list[Operation]:
-    """The distinct users of the results of `op`, in no particular order."""
+def users_of(op: Operation, enough: int | None = None) -> list[Operation]:
+    """The distinct users of the results of `op`, in no particular order; the search ends with `enough` of them."""
     found: dict[Operation, None] = {}
     for result in op.results:
         for use in result.uses:
             found[use.operation] = None
+            if len(found) == enough:
+                return list(found)
     return list(found)
 
 
-def _accepts(producer: Operation, consumer: Operation, operand: int) -> bool:
+def _accepts(producer: Operation, consumer: Operation, operand: int, sizes: BodySizes) -> bool:
     """Whether the map of `operand` allows the fusion and the consumer reads each element often enough to matter."""
     if input_count(producer) + input_count(consumer) > MAX_BINDINGS or not can_fuse(producer, consumer, operand):
+        return False
+    if not sizes.fits(producer, consumer):
         return False
     if reads_repeatedly(consumer):
         result = result_of(consumer.operands[operand]).index
@@ -84,62 +88,89 @@ def _accepts(producer: Operation, consumer: Operation, operand: int) -> bool:
     return True
 
 
-def should_fuse(producer: Operation, consumer: Operation, operand: int) -> bool:
-    """The cost model (see the head of this file and `cost.py`)."""
-    if producer.parent is not consumer.parent or not is_elementwise(producer):
-        return False
-    users = users_of(producer)
-    light = is_free(producer) or is_cheap(producer) or (gathers(consumer) and computes_positions(producer))
-    if len(users) == 1:
-        if not light and domain_size(consumer) > domain_size(producer):
-            return False
-        if not is_elementwise(consumer) and is_epilogue_candidate(producer):
-            return False
-        return _accepts(producer, consumer, operand)
-    if not light or (len(users) > MAX_COPIES and not is_free(producer)):
-        return False
-    if not is_free(producer) and is_epilogue_candidate(producer):
-        return False
-    return all(_all_reads_fuse(producer, user) for user in users)
-
-
-def _all_reads_fuse(producer: Operation, user: Operation) -> bool:
+def _all_reads_fuse(producer: Operation, user: Operation, sizes: BodySizes) -> bool:
     if not is_generic(user) or user.parent is not producer.parent:
         return False
     count = input_count(user)
     for index, value in enumerate(user.operands):
-        if value.owner is producer and (index >= count or not _accepts(producer, user, index)):
+        if value.owner is producer and (index >= count or not _accepts(producer, user, index, sizes)):
             return False
     return True
 
 
-def fuse_into(consumer: Operation) -> None:
-    """Fuses producers into `consumer` until none qualifies."""
-    changed = False
-    index = 0
-    rejected: set[SSAValue] = set()
-    while index < input_count(consumer):
-        value = consumer.operands[index]
-        producer = defining_op(value)
-        if producer is None or value in rejected or not is_generic(producer):
-            index += 1
-        elif should_fuse(producer, consumer, index):
-            fuse_producer(consumer, index)
-            changed = True
-            merge_equal_inputs(consumer)
-            index = 0
-        else:
-            rejected.add(value)
-            index += 1
-    if changed:
-        fold_scalars(body_of(consumer))
-        clean_body(consumer)
+class _Fusion:
+    """The fusions of one block."""
+
+    def __init__(self) -> None:
+        self.sizes = BodySizes()
+        self.spread: dict[Operation, None] = {}
+        """Producers that all their users take in: what holds for all need not be asked again for each."""
+        self.obstacles: dict[Operation, Operation] = {}
+        """The user that kept a producer out of all of them: the first to ask the next time."""
+
+    def wanted(self, producer: Operation, consumer: Operation, operand: int) -> bool:
+        """The cost model (see the head of this file, `cost.py` and `body_size.py`)."""
+        if producer in self.spread:
+            return _accepts(producer, consumer, operand, self.sizes)
+        if producer.parent is not consumer.parent or not is_elementwise(producer):
+            return False
+        free = is_free(producer)
+        light = free or is_cheap(producer) or (computes_positions(producer) and gathers(consumer))
+        users = users_of(producer, None if free else MAX_COPIES + 1)
+        if len(users) == 1:
+            if not light and domain_size(consumer) > domain_size(producer):
+                return False
+            if not is_elementwise(consumer) and is_epilogue_candidate(producer):
+                return False
+            return _accepts(producer, consumer, operand, self.sizes)
+        if not light or (len(users) > MAX_COPIES and not free):
+            return False
+        if not free and is_epilogue_candidate(producer):
+            return False
+        return self._spreads(producer, users)
+
+    def _spreads(self, producer: Operation, users: list[Operation]) -> bool:
+        """Whether all of several users take `producer` in."""
+        obstacle = self.obstacles.get(producer)
+        if obstacle is not None and obstacle in users and not _all_reads_fuse(producer, obstacle, self.sizes):
+            return False
+        for user in users:
+            if not _all_reads_fuse(producer, user, self.sizes):
+                self.obstacles[producer] = user
+                return False
+        self.spread[producer] = None
+        return True
+
+    def fuse_into(self, consumer: Operation) -> None:
+        """Fuses producers into `consumer` until none qualifies."""
+        changed = False
+        index = 0
+        rejected: set[SSAValue] = set()
+        while index < input_count(consumer):
+            value = consumer.operands[index]
+            producer = defining_op(value)
+            if producer is None or value in rejected or not is_generic(producer):
+                index += 1
+            elif self.wanted(producer, consumer, index):
+                size = self.sizes.joined(producer, consumer)
+                fuse_producer(consumer, index, self.sizes.producer_first(producer, consumer))
+                self.sizes.fused(consumer, size)
+                changed = True
+                merge_equal_inputs(consumer)
+                index = 0
+            else:
+                rejected.add(value)
+                index += 1
+        if changed:
+            self.sizes.clean(consumer)
 
 
 def fuse_block(block: Block) -> None:
+    fusion = _Fusion()
     for op in list(block.ops):
         if op.name == "linalg.generic" and op.parent is block:
-            fuse_into(op)
+            fusion.fuse_into(op)
+    fusion.sizes.clean_all()
 
 
 @dataclass(frozen=True)

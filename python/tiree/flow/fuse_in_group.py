@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tiree.flow.body_size import BodySizes
 from tiree.flow.cost import is_cheap, is_free
-from tiree.flow.cse import clean_body
 from tiree.flow.fuse_body import can_fuse, drop_equal_results, fuse_producer, merge_results, same_space
 from tiree.flow.fuse_elementwise import reads_repeatedly, users_of
 from tiree.flow.groups import Group
 from tiree.flow.simplify_generic import merge_equal_inputs
 from tiree.flow.structured import (
-    captured_values,
     domain_size,
     input_count,
     is_elementwise,
@@ -25,55 +24,96 @@ from tiree.flow.structured import (
 )
 
 
-def _fuse_single_uses(group: Group, op: Operation) -> bool:
-    """Evaluates members that only `op` reads inside it."""
-    if reads_repeatedly(op):
-        return False
-    changed = False
-    index = 0
-    while index < input_count(op):
-        producer = op.operands[index].owner
-        if (
-            isinstance(producer, Operation)
-            and producer in group.members
-            and is_generic(producer)
-            and users_of(producer) == [op]
-            and can_fuse(producer, op, index)
-            and (domain_size(op) <= domain_size(producer) or is_free(producer) or is_cheap(producer))
-        ):
-            uses_before = users_of(producer)
-            fuse_producer(op, index)
-            if uses_before and producer.parent is None:
-                group.members.remove(producer)
-            merge_equal_inputs(op)
-            changed, index = True, 0
-        else:
-            index += 1
-    return changed
+class _Members:
+    """The members of a group while they become fewer, in program order."""
 
+    def __init__(self, group: Group) -> None:
+        self.ops: dict[Operation, None] = dict.fromkeys(group.members)
+        self.sizes = BodySizes()
 
-def _merge_into_later(group: Group, position: int) -> bool:
-    """Merges the elementwise member at `position` with the next elementwise member over the same space."""
-    first = group.members[position]
-    if not is_elementwise(first):
-        return False
-    for later in range(position + 1, len(group.members)):
-        second = group.members[later]
+    def fuse_single_uses(self, op: Operation) -> None:
+        """Evaluates members that only `op` reads inside it."""
+        if reads_repeatedly(op):
+            return
+        changed = False
+        index = 0
+        while index < input_count(op):
+            producer = op.operands[index].owner
+            if (
+                isinstance(producer, Operation)
+                and producer in self.ops
+                and is_generic(producer)
+                and users_of(producer, 2) == [op]
+                and can_fuse(producer, op, index)
+                and (domain_size(op) <= domain_size(producer) or is_free(producer) or is_cheap(producer))
+                and self.sizes.fits(producer, op)
+            ):
+                size = self.sizes.joined(producer, op)
+                fuse_producer(op, index, self.sizes.producer_first(producer, op))
+                self.sizes.fused(op, size)
+                if producer.parent is None:
+                    del self.ops[producer]
+                merge_equal_inputs(op)
+                changed, index = True, 0
+            else:
+                index += 1
+        if changed:
+            self.sizes.clean(op)
+
+    def merge(self) -> list[Operation]:
+        """Merges elementwise members over one space; returns what is left, clean."""
+        ops = list(self.ops)
+        done: list[Operation] = []
+        for position, first in enumerate(ops):
+            later = self._merge_partner(ops, position)
+            if later is None:
+                done.append(first)
+            else:
+                ops[later] = self._merged(first, ops[later])
+        late = self.sizes.clean_all()
+        return [self._without_equal_results(op) if op in late and len(op.results) > 1 else op for op in done]
+
+    def _merge_partner(self, ops: list[Operation], position: int) -> int | None:
+        """The next elementwise member over the space of the one at `position`, if nothing between them reads it."""
+        first = ops[position]
+        if not is_generic(first) or not is_elementwise(first):
+            return None
+        for later in range(position + 1, len(ops)):
+            second = ops[later]
+            reads = any(value.owner is first for value in second.operands)
+            captured = self._captures(second, first)
+            if is_generic(second) and is_elementwise(second):
+                positions = same_space(first, second) if reads else _beside(first, second)
+                if positions is not None and not captured:
+                    return later
+            if reads or captured:
+                return None
+        return None
+
+    def _captures(self, second: Operation, first: Operation) -> bool:
+        """Whether the body of `second` uses a result of `first`."""
+        return any(
+            use.operation is not second and second.is_ancestor(use.operation)
+            for result in first.results
+            for use in result.uses
+        )
+
+    def _merged(self, first: Operation, second: Operation) -> Operation:
         reads = any(value.owner is first for value in second.operands)
-        if is_generic(second) and is_elementwise(second):
-            positions = same_space(first, second) if reads else _beside(first, second)
-            captured = any(value.owner is first for value in captured_values(second))
-            if positions is not None and not captured:
-                merged = merge_results(first, second, positions)
-                merge_equal_inputs(merged)
-                clean_body(merged)
-                merged = drop_equal_results(merged)
-                group.members[later] = merged
-                del group.members[position]
-                return True
-        if reads or any(value.owner is first for value in captured_values(second)):
-            return False
-    return False
+        positions = same_space(first, second) if reads else _beside(first, second)
+        assert positions is not None
+        size = self.sizes.beside(first, second)
+        merged = merge_results(first, second, positions)
+        merge_equal_inputs(merged)
+        self.sizes.fused(merged, size)
+        self.sizes.clean(merged)
+        return self._without_equal_results(merged)
+
+    def _without_equal_results(self, op: Operation) -> Operation:
+        kept = drop_equal_results(op)
+        if kept is not op:
+            self.sizes.rename(op, kept)
+        return kept
 
 
 def _beside(first: Operation, second: Operation) -> list[int] | None:
@@ -86,12 +126,8 @@ def fuse_members(group: Group) -> None:
     """Fuses the members of `group` as far as the rules at the head of this file allow."""
     if len(group.members) == 1:
         return
-    for op in list(group.members):
-        if op.parent is not None and is_generic(op) and _fuse_single_uses(group, op):
-            clean_body(op)
-    position = 0
-    while position < len(group.members):
-        member = group.members[position]
-        if is_generic(member) and _merge_into_later(group, position):
-            continue
-        position += 1
+    members = _Members(group)
+    for op in group.members:
+        if op.parent is not None and is_generic(op):
+            members.fuse_single_uses(op)
+    group.members = members.merge()

@@ -60,8 +60,18 @@ class Group:
     """Insertions done in place at the end: their source is made here or read, their destination is an operand."""
     values: dict[SSAValue, tuple[int | None, ...]] = field(default_factory=dict[SSAValue, tuple[int | None, ...]])
     """Values made in the group and the group dim of each of their dims."""
-    ancestors: int = 0
-    """Bit i: this group needs a result of group i, directly or not."""
+    weight: int = 0
+    """About how many instructions its kernel has (see `body_size.py`)."""
+    reductions: int = 0
+    """Members with reduction loops."""
+    reads: dict[SSAValue, None] = field(default_factory=dict[SSAValue, None])
+    """Tensors of outside that the kernel binds."""
+    unfinished: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """Values made in the group with the number of their uses outside it."""
+    inputs: set[SSAValue] = field(default_factory=set[SSAValue])
+    """Tensors that members read as inputs."""
+    is_projected: bool = True
+    """Whether every map of every member selects loops."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +135,9 @@ def add_member(group: Group, op: Operation, fit: Fit) -> None:
         fit = Fit(tuple(None if dim is None else place.get(dim) for dim in fit.loops))
     group.members.append(op)
     count = input_count(op)
+    group.reductions += not is_elementwise(op)
+    group.inputs.update(value for value in op.operands[:count] if shape_of(value))
+    group.is_projected = group.is_projected and all(is_projected_permutation(map) for map in maps_of(op))
     for result, map in zip(op.results, maps_of(op)[count:], strict=True):
         group.values[result] = tuple(
             fit.loops[expr.position] if isinstance(expr, AffineDimExpr) else None for expr in map.results
@@ -233,7 +246,7 @@ def fit_beside(group: Group, op: Operation) -> Fit | None:
     an input, or are small."""
     if group.kind != "elementwise" or not is_elementwise(op):
         return None
-    if not all(is_projected_permutation(map) for member in (*group.members, op) for map in maps_of(member)):
+    if not group.is_projected or not all(is_projected_permutation(map) for map in maps_of(op)):
         return None  # Strided reads do not vectorise together with others.
     extents = loop_extents(op)
     if extents != group.extents:
@@ -241,6 +254,5 @@ def fit_beside(group: Group, op: Operation) -> Fit | None:
     points = 1
     for extent in extents:
         points *= extent
-    inputs = {value for value in op.operands[: input_count(op)] if shape_of(value)}
-    shared = any(value in inputs for member in group.members for value in member.operands[: input_count(member)])
+    shared = any(value in group.inputs for value in op.operands[: input_count(op)])
     return Fit(tuple(range(len(extents)))) if shared or points <= SMALL_DOMAIN else None

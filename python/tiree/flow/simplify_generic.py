@@ -111,6 +111,23 @@ def inline_uniform_inputs(op: Operation) -> bool:
     return changed
 
 
+def _has_more_uses(value: SSAValue, other: SSAValue) -> bool:
+    """Whether `value` has more uses than `other`; counts no further than the smaller number."""
+    uses = iter(value.uses)
+    for _ in other.uses:
+        if next(uses, None) is None:
+            return False
+    return next(uses, None) is not None
+
+
+def _exchange_args(block: Block, first: int, second: int) -> None:
+    """Exchanges two block arguments of one type."""
+    args = list(block.args)
+    args[first], args[second] = args[second], args[first]
+    args[first].index, args[second].index = first, second
+    block._args = tuple(args)  # pyright: ignore[reportPrivateUsage]
+
+
 def merge_equal_inputs(op: Operation) -> bool:
     """The same value read through the same map is read once."""
     maps = maps_of(op)
@@ -120,6 +137,8 @@ def merge_equal_inputs(op: Operation) -> bool:
     for index in range(input_count(op)):
         key = (op.operands[index], maps[index])
         if key in first:
+            if _has_more_uses(block.args[index], block.args[first[key]]):
+                _exchange_args(block, first[key], index)
             block.args[index].replace_all_uses_with(block.args[first[key]])
             repeated.append(index)
         else:

@@ -51,15 +51,66 @@ def max_live_bytes(intervals: Sequence[Interval]) -> int:
     return most
 
 
+class _Placed:
+    """The intervals placed so far, found by the time they live at: a segment tree over the commands.
+
+    An interval hangs at the few nodes that make up its lifetime (`here`) and is known to all nodes above them
+    (`below`), so that a question costs about as much as it has answers.
+    """
+
+    def __init__(self, commands: int) -> None:
+        self._leaves = 1 << max(0, commands - 1).bit_length()
+        self._here: dict[int, list[int]] = {}
+        self._below: dict[int, list[int]] = {}
+
+    def add(self, index: int, interval: Interval) -> None:
+        low, high = interval.first + self._leaves, interval.last + self._leaves + 1
+        tops: list[int] = []
+        while low < high:
+            if low & 1:
+                tops.append(low)
+                low += 1
+            if high & 1:
+                high -= 1
+                tops.append(high)
+            low, high = low >> 1, high >> 1
+        above: dict[int, None] = {}
+        for node in tops:
+            self._here.setdefault(node, []).append(index)
+            while node > 1 and node >> 1 not in above:
+                node >>= 1
+                above[node] = None
+        for node in above:
+            self._below.setdefault(node, []).append(index)
+
+    def meeting(self, interval: Interval) -> list[int]:
+        """The intervals that live at a moment of `interval`, each once."""
+        found: dict[int, None] = {}
+        pending = [(1, 0, self._leaves - 1)]
+        while pending:
+            node, first, last = pending.pop()
+            if last < interval.first or interval.last < first:
+                continue
+            found.update(dict.fromkeys(self._here.get(node, ())))
+            if node not in self._below:
+                continue
+            if interval.first <= first and last <= interval.last:
+                found.update(dict.fromkeys(self._below[node]))
+            else:
+                middle = (first + last) // 2
+                pending += [(2 * node, first, middle), (2 * node + 1, middle + 1, last)]
+        return list(found)
+
+
 def _place(intervals: Sequence[Interval], order: Sequence[int]) -> Packing:
     """Gives each interval, in `order`, the smallest gap that fits between its contemporaries."""
     offsets = [0] * len(intervals)
-    placed: list[int] = []
+    placed = _Placed(1 + max((interval.last for interval in intervals), default=0))
     total = 0
     for index in order:
         interval = intervals[index]
         size = aligned(interval.size)
-        taken = sorted((offsets[i], aligned(intervals[i].size)) for i in placed if interval.meets(intervals[i]))
+        taken = sorted((offsets[i], aligned(intervals[i].size)) for i in placed.meeting(interval))
         best, best_gap, end = None, 0, 0
         for offset, length in taken:
             gap = offset - end
@@ -68,7 +119,7 @@ def _place(intervals: Sequence[Interval], order: Sequence[int]) -> Packing:
             end = max(end, offset + length)
         offsets[index] = end if best is None else best
         total = max(total, offsets[index] + size)
-        placed.append(index)
+        placed.add(index, interval)
     return Packing(tuple(offsets), total)
 
 

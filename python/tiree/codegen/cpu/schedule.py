@@ -21,6 +21,7 @@ from tiree.codegen.common.graph import (
     storage_element,
 )
 from tiree.codegen.common.views import element_count
+from tiree.codegen.cpu.cost import FREE_OPS
 from tiree.codegen.cpu.stages import (
     DimClasses,
     Label,
@@ -32,6 +33,10 @@ from tiree.codegen.cpu.stages import (
     sibling_order,
     store_stages,
 )
+
+LONG_CHAIN = 12
+"""Elementwise ops that are worth storing when several stages read their result; a shorter chain costs about what its
+load costs."""
 
 
 @dataclass
@@ -153,6 +158,8 @@ class _Scheduler:
         """One round over all stages; True when something new needs scratch."""
         before = len(self.chosen)
         self.users: dict[GenericNode, dict[int, None]] = {}
+        self.seen: dict[tuple[object, ...], None] = {}
+        self.costs: dict[GenericNode, int] = {}
         stages = [*self.store_stages, *[self.scratch_stage(g) for g in self.info.generics if g in self.chosen]]
         for number, stage in enumerate(stages):
             loops = self.loop_classes(zip(self.domain_keys(stage), stage.domain, strict=True))
@@ -175,6 +182,11 @@ class _Scheduler:
         if not root:
             if generic in self.chosen:
                 return
+            # Where values meet again, as in f(g(x), h(x)), each is asked about once, not once for every way to it.
+            key = (stage, node, tuple(labels), loops)
+            if key in self.seen:
+                return
+            self.seen[key] = None
             if self.needs_scratch(node, labels, loops, stage):
                 self.chosen[generic] = None
                 return
@@ -194,11 +206,26 @@ class _Scheduler:
             followed = all(label is not None or n == 1 for label, n in zip(labels, node.shape, strict=True))
             if not followed or not loops <= parallel:
                 return True
-        elif not self.expensive or not is_expensive(generic):
+        elif not self.expensive or not (is_expensive(generic) or self.chain_cost(generic) > LONG_CHAIN):
             return False
         users = self.users.setdefault(generic, {})
         users[stage] = None
         return len(users) > 1
+
+    def chain_cost(self, generic: GenericNode) -> int:
+        """Ops that evaluate an elementwise result from memory, scratch and reductions; counting stops when it is
+        long."""
+        found = self.costs.get(generic)
+        if found is None:
+            found = sum(1 for op in generic.body.ops if op.name not in FREE_OPS)
+            for source, _ in reads_of(generic):
+                if found > LONG_CHAIN:
+                    break
+                inner = source.generic if isinstance(source, ResultNode) else None
+                if inner is not None and inner not in self.chosen and not inner.reduction_dims:
+                    found += self.chain_cost(inner)
+            self.costs[generic] = found
+        return found
 
     # Rows --------------------------------------------------------------------------------------------------------
 
