@@ -12,6 +12,7 @@ from tiree.codegen.llvm import constants
 from tiree.codegen.llvm.emitter import Emitter
 from tiree.codegen.llvm.types import F64, I64
 from tiree.codegen.math.builder import Value
+from tiree.codegen.math.slow_lanes import slow_lanes
 
 _WORDS = 22
 """64-bit words of the table: two of zeros, then 2/pi from its first bit on, enough for the largest double."""
@@ -150,37 +151,6 @@ define internal {{ double, i64 }} @tiree.reduce_large(double %x) noinline nounwi
 }}"""
 
 
-_LANES_HELPER = """\
-define internal void @tiree.reduce_large_lanes(ptr %x, ptr %r, ptr %n, double %limit, i64 %lanes) \
-noinline nounwind "no-builtins" {features} {{
-entry:
-  br label %loop
-loop:
-  %i = phi i64 [ 0, %entry ], [ %next, %following ]
-  %at = getelementptr inbounds double, ptr %x, i64 %i
-  %value = load double, ptr %at, align 8
-  %size = call double @llvm.fabs.f64(double %value)
-  %large = fcmp ogt double %size, %limit
-  br i1 %large, label %reduce, label %following
-reduce:
-  %pair = call {{ double, i64 }} {reduce}(double %value)
-  %rest = extractvalue {{ double, i64 }} %pair, 0
-  %quarter = extractvalue {{ double, i64 }} %pair, 1
-  %rat = getelementptr inbounds double, ptr %r, i64 %i
-  %nat = getelementptr inbounds i64, ptr %n, i64 %i
-  store double %rest, ptr %rat, align 8
-  store i64 %quarter, ptr %nat, align 8
-  br label %following
-following:
-  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %lanes
-  br i1 %more, label %loop, label %done
-done:
-  ret void
-}}"""
-"""The lanes of a vector, in memory: r and n are overwritten where |x| > limit."""
-
-
 def _helper(e: Emitter) -> str:
     words = ", ".join(f"i64 {constants.element_text(I64, word)}" for word in two_over_pi_words())
     table = e.module.use_constant_data("tiree.two_over_pi", f"[{_WORDS} x i64] [{words}], align 8")
@@ -189,44 +159,7 @@ def _helper(e: Emitter) -> str:
     return e.module.use_helper("tiree.reduce_large", text)
 
 
-def _lanes_helper(e: Emitter) -> str:
-    text = _LANES_HELPER.format(reduce=_helper(e), features=e.module.function_attributes)
-    return e.module.use_helper("tiree.reduce_large_lanes", text)
-
-
-def _reduce_scalar(x: Value) -> tuple[str, str]:
-    pair = x.e.emit(f"call {{ double, i64 }} {_helper(x.e)}(double {x.text})")
-    r = x.e.emit(f"extractvalue {{ double, i64 }} {pair}, 0")
-    return r, x.e.emit(f"extractvalue {{ double, i64 }} {pair}, 1")
-
-
-def _reduce_lanes(x: Value, limit: float, r: Value, n: Value) -> tuple[str, str]:
-    """Through memory that all calls of a kernel share: a lane whose number is not known is not taken from a register,
-    because LLVM gives every such step of a kernel stack memory of its own."""
-    e = x.e
-    slots = [e.shared_slot(f"reduce_large.{name}", value.type) for name, value in (("x", x), ("r", r), ("n", n))]
-    for slot, value in zip(slots, (x, r, n), strict=True):
-        e.do(f"store {value.type.text} {value.text}, ptr {slot}, align 64")
-    pointers = ", ".join(f"ptr {slot}" for slot in slots)
-    e.do(f"call void {_lanes_helper(e)}({pointers}, double {constants.number_text(F64, limit)}, i64 {x.type.lanes})")
-    return (
-        e.emit(f"load {r.type.text}, ptr {slots[1]}, align 64"),
-        e.emit(f"load {n.type.text}, ptr {slots[2]}, align 64"),
-    )
-
-
 def reduce_large(x: Value, limit: float, r: Value, n: Value) -> tuple[Value, Value]:
     """(r, n), replaced in the f64 lanes with |x| > limit; the common case pays one compare and branch."""
-    e = x.e
-    slow, join = e.label("large"), e.label("reduced")
-    any_large = x.abs().gt(limit).any().text
-    before = e.block
-    e.branch_if_rarely(any_large, slow, join)
-    e.start_block(slow)
-    with e.scope():
-        new_r, new_n = _reduce_lanes(x, limit, r, n) if x.type.lanes else _reduce_scalar(x)
-        e.branch(join)
-    e.start_block(join)
-    out_r = e.emit(f"phi {r.type.text} [ {r.text}, %{before} ], [ {new_r}, %{slow} ]")
-    out_n = e.emit(f"phi {n.type.text} [ {n.text}, %{before} ], [ {new_n}, %{slow} ]")
-    return Value(e, r.type, out_r), Value(e, n.type, out_n)
+    r, n = slow_lanes(_helper(x.e), [x], [r, n], x.abs().gt(limit))
+    return r, n

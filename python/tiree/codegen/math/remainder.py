@@ -9,8 +9,8 @@ from __future__ import annotations
 from tiree.codegen.llvm.emitter import Emitter
 from tiree.codegen.llvm.types import LType, ltype
 from tiree.codegen.math.builder import Value
-from tiree.codegen.math.reduction import _extract, _insert
 from tiree.codegen.math.rounding import trunc
+from tiree.codegen.math.slow_lanes import slow_lanes
 
 _HELPER = """\
 define internal double @tiree.fmod(double %x, double %y) noinline nounwind "no-builtins" {features} {{
@@ -98,31 +98,9 @@ def fmod(e: Emitter, type: LType, x_text: str, y_text: str) -> str:
     if type.bits == 64 and not e.target.has_fma:
         # Products of 53-bit numbers are not exact: only equal operands are easy.
         hard = usual
-    rest = _slow_lanes(safe_a, safe_b, hard & usual, rest)
+    helper = e.module.use_helper("tiree.fmod", _HELPER.format(features=e.module.function_attributes))
+    (rest,) = slow_lanes(helper, [safe_a, safe_b], [rest], hard & usual)
     result = trivial.where(a, rest).copysign(x)
     result = (valid | b.is_nan()).where(result, float("nan"))
     result = (x.is_nan() | y.is_nan()).where(float("nan"), result)
     return result.to(type).text
-
-
-def _slow_lanes(x: Value, y: Value, mask: Value, rest: Value) -> Value:
-    e = x.e
-    slow, join = e.label("long"), e.label("rest")
-    any_hard = mask.any().text
-    before = e.block
-    e.branch_if(any_hard, slow, join)
-    text = _HELPER.format(features=e.module.function_attributes)
-    helper = e.module.use_helper("tiree.fmod", text)
-    e.start_block(slow)
-    with e.scope():
-        lane, line = e.fresh(), e.placeholder()
-        current, current_line = e.fresh(), e.placeholder()
-        operands = ", ".join(f"double {_extract(e, x.type, v.text, lane)}" for v in (x, y))
-        updated = _insert(e, x.type, current, e.emit(f"call double {helper}({operands})"), lane)
-        kept = e.emit(f"select {mask.type.text} {mask.text}, {x.type.text} {updated}, {x.type.text} {rest.text}")
-        following = e.emit(f"add i64 {lane}, 1")
-        e.branch_if(e.emit(f"icmp ult i64 {following}, {max(1, x.type.lanes)}"), slow, join)
-        e.lines[line] = f"  {lane} = phi i64 [ 0, %{before} ], [ {following}, %{slow} ]"
-        e.lines[current_line] = f"  {current} = phi {x.type.text} [ {rest.text}, %{before} ], [ {updated}, %{slow} ]"
-    e.start_block(join)
-    return Value(e, x.type, e.emit(f"phi {x.type.text} [ {rest.text}, %{before} ], [ {kept}, %{slow} ]"))
