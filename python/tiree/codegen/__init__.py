@@ -22,16 +22,19 @@ def configuration_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: 
 
 def target_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `executable-targets`: kernels, then machine code."""
+    from tiree.codegen.cpu.lower_again import Originals
     from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
     from tiree.codegen.translate_executables import TranslateExecutables
 
+    originals = Originals()
     passes: list[ModulePass] = [
-        LowerToKernels(),
+        LowerToKernels(originals.bodies),
         TranslateExecutables(
             debug_symbols=options.llvmcpu_debug_symbols,
             debug_level=options.hal_executable_debug_level,
             threads=options.threads,
             dump_intermediates_to=options.dump_intermediates_to,
+            originals=originals,
         ),
     ]
     if options.llvmcpu_debug_symbols and options.hal_executable_debug_level >= 3:

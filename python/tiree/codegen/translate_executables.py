@@ -2,7 +2,8 @@
 
 In: CPU variants whose functions are in kernel form. Out: beside each variant a `hal.executable.binary` with the linked
 image; the variants stay, because the host program still reads workgroup counts from their exports. Objects are compiled
-in threads: LLVM IR is written here, one kernel after the other, and code generation of the first starts at once.
+in threads: LLVM IR is written here, one kernel after the other, and code generation of the first starts at once. No
+kernel needs more stack than the target allows.
 """
 
 from __future__ import annotations
@@ -11,18 +12,24 @@ import os
 import re
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, VectorType, i8
 from xdsl.passes import ModulePass
 
+from tiree.codegen.elf.frames import stack_frames
 from tiree.codegen.llvm.compile import CompiledObject
 from tiree.codegen.llvm.executable import ExportCounts, emit_units, link_units
 from tiree.codegen.llvm.library import DebugInfo, Place
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.hal_executable import ExecutableBinaryOp, ExecutableOp, ExecutableVariantOp
-from tiree.support.cpu_target import describe_target
-from tiree.support.locations import file_location
+from tiree.support.cpu_target import TargetDescription, describe_target
+from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import file_location, location_of
+
+if TYPE_CHECKING:
+    from tiree.codegen.cpu.lower_again import Originals
 
 
 @dataclass
@@ -31,6 +38,7 @@ class _Job:
 
     name: str
     variant: ExecutableVariantOp
+    target: TargetDescription
     units: list[tuple[str, Future[CompiledObject]]] = field(default_factory=list)
 
 
@@ -72,6 +80,39 @@ def _sources(variant: ExecutableVariantOp) -> tuple[dict[str, str], dict[tuple[s
 _FUNCTION = re.compile(r'\s*func\.func (?:\w+ )?@("[^"]*"|[^\s(]+)\(')
 
 
+def _oversized(job: _Job, compiled: list[CompiledObject]) -> dict[str, int]:
+    """Kernels that need more stack than allowed, with what they need, functions that they call included."""
+    kernels = {export.sym_name.data for export in job.variant.exports}
+    found: dict[str, int] = {}
+    for unit in compiled:
+        frames = stack_frames(unit.object)
+        called = sum(size for name, size in frames.items() if name not in kernels)
+        for name, size in frames.items():
+            if name in kernels and size + called > job.target.stack_limit:
+                found[name] = size + called
+    return found
+
+
+def _lower_again(job: _Job, oversized: dict[str, int], originals: Originals | None) -> None:
+    """Replaces kernels by smaller ones. Raises `CompileError` for one that cannot be smaller."""
+    inner = job.variant.inner_module
+    assert inner is not None
+    functions = {op.properties["sym_name"].data: op for op in inner.body.block.ops if op.name == "func.func"}  # pyright: ignore
+    for export in job.variant.exports:
+        name = export.sym_name.data
+        if name not in oversized:
+            continue
+        function = functions[name]
+        if originals is None or not originals.lower_again(export, function, inner, job.target):
+            raise CompileError(
+                Diagnostic(
+                    f"dispatch {name} needs {oversized[name]} bytes of stack, the limit is {job.target.stack_limit}",
+                    location_of(function),
+                    "raise --iree-llvmcpu-stack-allocation-limit, or keep fewer values waiting for their last use",
+                )
+            )
+
+
 def _dump(folder: str, job: _Job, image: bytes, compiled: list[CompiledObject]) -> None:
     """Writes what each unit was on the way."""
     os.makedirs(folder, exist_ok=True)
@@ -102,6 +143,8 @@ class TranslateExecutables(ModulePass):
     """What an image says of its making: 0 nothing, 1 its name, 2 places in the user's file, 3 captured sources."""
     threads: int = 0
     dump_intermediates_to: str = ""
+    originals: Originals | None = None
+    """The functions before they became kernels: a kernel that needs too much stack is lowered again."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
@@ -116,23 +159,32 @@ class TranslateExecutables(ModulePass):
             return
         keep = bool(self.dump_intermediates_to)
         with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
-            jobs = [self._start(pool, executable, variant) for executable, variant in pending]
+            jobs = [
+                _Job(executable.sym_name.data, variant, describe_target(variant.target.configuration.data))
+                for executable, variant in pending
+            ]
+            for job in jobs:
+                self._start(pool, job)
             for job in jobs:
                 compiled = [future.result() for _, future in job.units]
+                while oversized := _oversized(job, compiled):
+                    _lower_again(job, oversized, self.originals)
+                    self._start(pool, job)
+                    compiled = [future.result() for _, future in job.units]
                 image = link_units(job.name, compiled, self.debug_symbols)
                 if keep:
                     _dump(self.dump_intermediates_to, job, image, compiled)
                 _add_binary(job.variant, image)
 
-    def _start(self, pool: ThreadPoolExecutor, executable: ExecutableOp, variant: ExecutableVariantOp) -> _Job:
-        inner = variant.inner_module
+    def _start(self, pool: ThreadPoolExecutor, job: _Job) -> None:
+        inner = job.variant.inner_module
         assert inner is not None
-        name = executable.sym_name.data
-        target = describe_target(variant.target.configuration.data)
-        job = _Job(name, variant)
-        for unit in emit_units(name, inner, target, _counts(variant), self.debug_level > 0, self._debug_info(variant)):
-            job.units.append((unit.name, pool.submit(unit.compile, bool(self.dump_intermediates_to))))
-        return job
+        counts, debug = _counts(job.variant), self._debug_info(job.variant)
+        keep = bool(self.dump_intermediates_to)
+        job.units = [
+            (unit.name, pool.submit(unit.compile, keep))
+            for unit in emit_units(job.name, inner, job.target, counts, self.debug_level > 0, debug)
+        ]
 
     def _debug_info(self, variant: ExecutableVariantOp) -> DebugInfo:
         if not self.debug_symbols:

@@ -62,4 +62,6 @@ class Tuning:
     loop_unroll: int = 1
     """Steps of the innermost reduction loop written out per iteration, divided by the points."""
     fuse_multiply_add: bool = False
+    stack_scratch: int = 0
+    """Bytes of scratch that may lie on the stack."""
     reductions: dict[GenericNode, ReductionPlan] = field(default_factory=dict)

@@ -54,7 +54,7 @@ class BlockedContraction:
 
     def lower(self, info: DispatchInfo, config: Any, target: TargetDescription) -> Kernel:
         found: BlockConfig = config
-        ev = new_evaluator(info, fuse=target.has_fma)
+        ev = new_evaluator(info, target, fuse=target.has_fma)
         return BlockKernel(ev, found.contraction, found.plan, target, found.masked).emit_kernel()
 
 

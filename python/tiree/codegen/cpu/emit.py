@@ -19,14 +19,16 @@ from tiree.codegen.cpu.shape import StageShape
 from tiree.codegen.cpu.stages import Output, Stage
 from tiree.codegen.cpu.strategy import Kernel
 from tiree.dialects.hal_executable import InterfaceWorkgroupIDOp
+from tiree.support.cpu_target import TargetDescription
 
 STACK_SCRATCH_BYTES = 16384
-"""Scratch up to this size is on the stack; kernels may use 32 KiB of it."""
+"""Scratch up to this size is on the stack, or up to half of the stack that kernels may use if that is less."""
 
 
-def new_evaluator(info: DispatchInfo, fuse: bool = False) -> Evaluator:
+def new_evaluator(info: DispatchInfo, target: TargetDescription, fuse: bool = False) -> Evaluator:
     ev = Evaluator(KernelBuilder(), info)
     ev.tuning.fuse_multiply_add = fuse
+    ev.tuning.stack_scratch = min(STACK_SCRATCH_BYTES, target.stack_limit // 2)
     return ev
 
 
@@ -128,7 +130,7 @@ class RowEmitter:
     def allocate(self) -> None:
         """Scratch for each materialised result, shared by all rows of a workgroup."""
         attributes: dict[str, Attribute] = {}
-        if self.plan.scratch_bytes() * self.block > STACK_SCRATCH_BYTES:
+        if self.plan.scratch_bytes() * self.block > self.ev.tuning.stack_scratch:
             attributes["tiree.workgroup_memory"] = UnitAttr()
         for stage, rows in zip(self.plan.stages, self.plan.rows, strict=True):
             for output in stage.outputs:

@@ -17,7 +17,7 @@ from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.points import Point, Scratch
 from tiree.codegen.common.views import element_count, row_major_strides
 from tiree.codegen.cpu.cost import work
-from tiree.codegen.cpu.emit import STACK_SCRATCH_BYTES, emit_flat, new_evaluator, write_outputs
+from tiree.codegen.cpu.emit import emit_flat, new_evaluator, write_outputs
 from tiree.codegen.cpu.nest import Loop, Nest
 from tiree.codegen.cpu.schedule import Schedule, schedule
 from tiree.codegen.cpu.shape import StageShape
@@ -50,9 +50,8 @@ class ScalarFallback:
         )
 
     def lower(self, info: DispatchInfo, config: Any, target: TargetDescription) -> Kernel:
-        del target
         plan: Schedule = config
-        ev = new_evaluator(info)
+        ev = new_evaluator(info, target)
         if not plan.materialised:
             stages = [(stage, _scalar_shape(stage)) for stage in plan.stages]
             return emit_flat(ev, stages, workgroup_budget(8 * work(info)))
@@ -77,7 +76,7 @@ class _SingleWorkgroup:
     def run(self) -> None:
         from xdsl.dialects.builtin import UnitAttr
 
-        large = self.plan.scratch_bytes() > STACK_SCRATCH_BYTES
+        large = self.plan.scratch_bytes() > self.ev.tuning.stack_scratch
         for node in self.plan.materialised:
             if element_count(node.shape):
                 attributes = {"tiree.workgroup_memory": UnitAttr()} if large else {}

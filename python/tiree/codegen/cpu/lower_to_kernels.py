@@ -43,15 +43,19 @@ def lower_dispatch(info: DispatchInfo, target: TargetDescription, name: str | No
     return strategy.name, strategy.lower(info, config, target)
 
 
-def replace_body(function: Operation, inner: ModuleOp, kernel: Kernel, name: str) -> None:
-    """Puts the kernel's body in place of the function's, and its tables into the module."""
+def replace_body(function: Operation, inner: ModuleOp, kernel: Kernel, name: str, keep: bool = False) -> Block | None:
+    """Puts the kernel's body in place of the function's, and its tables into the module.
+
+    Returns the body that was there if it is to be kept.
+    """
     block = kernel.builder.entry
     block.add_op(ReturnOp())
-    _replace_block(function.regions[0], block)
+    old = _replace_block(function.regions[0], block, keep)
     for number, table in enumerate(kernel.tables):
         element = storage_element(table.element)
         type = MemRefType(element, [element_count(table.value.shape)])
         inner.body.block.insert_op_before(GlobalOp(f"{name}_table_{number}", type, table.value), function)
+    return old
 
 
 def set_workgroup_count(export: ExecutableExportOp, counts: tuple[int, int, int]) -> None:
@@ -65,12 +69,14 @@ def set_workgroup_count(export: ExecutableExportOp, counts: tuple[int, int, int]
     _replace_block(old, block)
 
 
-def _replace_block(region: Region, block: Block) -> None:
+def _replace_block(region: Region, block: Block, keep: bool = False) -> Block | None:
     old = region.blocks.first
     if old is not None:
         region.detach_block(old)
-        old.erase()
+        if not keep:
+            old.erase()
     region.add_block(block)
+    return old if keep else None
 
 
 @dataclass(frozen=True)
@@ -78,6 +84,9 @@ class LowerToKernels(ModulePass):
     """Replaces dispatch functions by kernels."""
 
     name = "tiree-codegen-lower-to-kernels"
+
+    originals: dict[Operation, Block] | None = None
+    """Takes the bodies of dispatch functions by their function, for a pass that may have to lower one again."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
@@ -89,5 +98,7 @@ class LowerToKernels(ModulePass):
                 info = analyze(function)
                 name, kernel = lower_dispatch(info, target, chosen.data if isinstance(chosen, StringAttr) else None)
                 export.attributes[STRATEGY] = StringAttr(name)
-                replace_body(function, inner, kernel, info.name)
+                old = replace_body(function, inner, kernel, info.name, keep=self.originals is not None)
+                if self.originals is not None and old is not None:
+                    self.originals[function] = old
                 set_workgroup_count(export, kernel.workgroups)

@@ -115,7 +115,7 @@ class NestStrategy:
         return config if config is not None and self.accepts(info, config) else None
 
     def lower(self, info: DispatchInfo, config: NestConfig, target: TargetDescription) -> Kernel:
-        ev = new_evaluator(info, fuse=target.has_fma)
+        ev = new_evaluator(info, target, fuse=target.has_fma)
         workgroups = workgroup_budget(work(info))
         if not config.plan.materialised:
             return emit_flat(ev, list(zip(config.plan.stages, config.shapes, strict=True)), workgroups)

@@ -212,6 +212,8 @@ class ModuleEmitter:
 
 def needs_optimising(func: Operation) -> bool:
     """Whether a kernel is plain scalar loops, which LLVM's mid-level passes improve; vector code gains nothing."""
+    if "tiree.keep_scalars" in func.attributes:
+        return False
     loops = False
     for op in func.walk():
         if op.name.startswith("vector."):
