@@ -46,26 +46,79 @@ def _nothing(options: CompileOptions) -> list[ModulePass]:
 
 @dataclass(frozen=True)
 class Phase:
-    """One step of the compiler. `checked` phases end a stage: the module is verified there."""
+    """One step of the compiler. `checked` phases end a stage: the module is verified there.
+
+    `arrival` are passes that run when compilation starts after this phase: they bring what another compiler printed
+    there to the forms that Tiree's own passes leave, and change nothing else.
+    """
 
     name: str
     description: str
     passes: PassList
     checked: bool = False
+    arrival: PassList = _nothing
+
+
+_tensors = _stage("input", "arrival_passes")
+
+
+def _configured(options: CompileOptions) -> list[ModulePass]:
+    return [*_stage("codegen", "arrival_passes")(options), *_tensors(options)]
 
 
 PHASES: tuple[Phase, ...] = (
     Phase("start", "the module as it was read", _nothing),
-    Phase("input", "linalg, tensor, arith, math and scf in util.func", _stage("input", "input_passes")),
-    Phase("abi", "entry points take and return !hal.buffer_view", _stage("input", "abi_passes"), checked=True),
-    Phase("preprocessing", "the target device is assigned", _preprocessing),
-    Phase("global-optimization", "the whole program is simplified", _stage("flow", "global_optimization_passes")),
-    Phase("dispatch-creation", "fused work stands in dispatch regions", _stage("flow", "dispatch_creation_passes")),
-    Phase("flow", "dispatches of outlined, deduplicated executables", _stage("flow", "flow_passes"), checked=True),
-    Phase("stream", "an asynchronous schedule with packed memory", _stage("stream", "stream_passes"), checked=True),
-    Phase("executable-sources", "executables for their target, in tensors", _stage("hal", "executable_sources_passes")),
     Phase(
-        "executable-configurations", "a strategy chosen for every dispatch", _stage("codegen", "configuration_passes")
+        "input",
+        "linalg, tensor, arith, math and scf in util.func",
+        _stage("input", "input_passes"),
+        arrival=_tensors,
+    ),
+    Phase(
+        "abi",
+        "entry points take and return !hal.buffer_view",
+        _stage("input", "abi_passes"),
+        checked=True,
+        arrival=_tensors,
+    ),
+    Phase("preprocessing", "the target device is assigned", _preprocessing, arrival=_tensors),
+    Phase(
+        "global-optimization",
+        "the whole program is simplified",
+        _stage("flow", "global_optimization_passes"),
+        arrival=_tensors,
+    ),
+    Phase(
+        "dispatch-creation",
+        "fused work stands in dispatch regions",
+        _stage("flow", "dispatch_creation_passes"),
+        arrival=_tensors,
+    ),
+    Phase(
+        "flow",
+        "dispatches of outlined, deduplicated executables",
+        _stage("flow", "flow_passes"),
+        checked=True,
+        arrival=_tensors,
+    ),
+    Phase(
+        "stream",
+        "an asynchronous schedule with packed memory",
+        _stage("stream", "stream_passes"),
+        checked=True,
+        arrival=_tensors,
+    ),
+    Phase(
+        "executable-sources",
+        "executables for their target, in tensors",
+        _stage("hal", "executable_sources_passes"),
+        arrival=_tensors,
+    ),
+    Phase(
+        "executable-configurations",
+        "a strategy chosen for every dispatch",
+        _stage("codegen", "configuration_passes"),
+        arrival=_configured,
     ),
     Phase("executable-targets", "executables as machine code", _stage("codegen", "target_passes")),
     Phase("hal", "command buffers, buffers and device initialisation", _stage("hal", "hal_passes"), checked=True),
@@ -212,6 +265,8 @@ def run_pipeline(
 
         ctx = get_context()
     try:
+        if last > first:
+            run_passes(module, PHASES[first].arrival(options), ctx, observers)
         for phase in PHASES[first + 1 : last + 1]:
             run_passes(module, _passes_of(phase, options), ctx, observers)
             if phase.checked:

@@ -222,6 +222,18 @@ class TensorCloneOp(IRDLOperation):
     traits = traits_def(Pure())
 
 
+@irdl_op_definition
+class TensorTransferOp(IRDLOperation):
+    """The tensor on another device or queue."""
+
+    name = "flow.tensor.transfer"
+    operand = operand_def()
+    argument_dims = var_operand_def(IndexType)
+    target = prop_def()
+    result = result_def()
+    traits = traits_def(Pure())
+
+
 class _ViewOp(IRDLOperation):
     source = operand_def(TensorType)
     source_dims = var_operand_def(IndexType)
@@ -363,6 +375,7 @@ Flow = Dialect(
         TensorEmptyOp,
         TensorAllocaOp,
         TensorCloneOp,
+        TensorTransferOp,
         TensorReshapeOp,
         TensorBitCastOp,
         TensorLoadOp,

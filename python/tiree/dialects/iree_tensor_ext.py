@@ -226,8 +226,53 @@ class WorkloadOrdinalOp(IRDLOperation):
         )
 
 
+class _ComputeBarrierOp(IRDLOperation):
+    """The value as it is: marks where the host's part of the program ends and the device's begins, or back."""
+
+    value = operand_def(TensorType)
+    value_dims = var_operand_def(IndexType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
+class ComputeBarrierStartOp(_ComputeBarrierOp):
+    """Work on the value begins after it."""
+
+    name = "iree_tensor_ext.compute_barrier.start"
+
+
+@irdl_op_definition
+class ComputeBarrierEndOp(_ComputeBarrierOp):
+    """Work on the value ends before it."""
+
+    name = "iree_tensor_ext.compute_barrier.end"
+
+
+@irdl_op_definition
+class BitCastOp(IRDLOperation):
+    """The same bytes under another shape and element type."""
+
+    name = "iree_tensor_ext.bitcast"
+    source = operand_def(TensorType)
+    source_dims = var_operand_def(IndexType)
+    result_dims = var_operand_def(IndexType)
+    result = result_def(TensorType)
+
+    irdl_options = (_segments,)
+    traits = traits_def(Pure())
+
+
 IREETensorExt = Dialect(
     "iree_tensor_ext",
-    [DispatchTensorLoadOp, DispatchTensorStoreOp, WorkgroupCountFromSliceOp, WorkloadOrdinalOp],
+    [
+        DispatchTensorLoadOp,
+        DispatchTensorStoreOp,
+        WorkgroupCountFromSliceOp,
+        WorkloadOrdinalOp,
+        ComputeBarrierStartOp,
+        ComputeBarrierEndOp,
+        BitCastOp,
+    ],
     [DispatchTensorType],
 )

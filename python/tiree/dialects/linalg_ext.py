@@ -8,11 +8,14 @@ scalar body as a region, the pretty form leaves it out; `tiree.input` derives it
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase
-from xdsl.ir import Dialect, Operation, SSAValue
-from xdsl.irdl import traits_def
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr
+from xdsl.ir import Attribute, Dialect, Operation, ParametrizedAttribute, SSAValue
+from xdsl.irdl import irdl_attr_definition, param_def, traits_def
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.traits import Pure
 
 ELEMENTWISE_UNARY = (
@@ -91,6 +94,20 @@ POOLINGS = (
     "pooling_ndhwc_max",
     "pooling_ndhwc_min",
 )
+QUANTIZED = (
+    "quantized_matmul",
+    "quantized_batch_matmul",
+    "conv_2d_nhwc_hwcf_q",
+    "conv_2d_nhwc_fhwc_q",
+    "conv_2d_nchw_fchw_q",
+    "conv_2d_ngchw_gfchw_q",
+    "conv_2d_nhwgc_gfhwc_q",
+    "conv_3d_ndhwc_dhwcf_q",
+    "depthwise_conv_2d_nhwc_hwc_q",
+    "depthwise_conv_2d_nhwc_hwcm_q",
+)
+"""Contractions and convolutions of integers with a zero point for each input, as two more inputs."""
+RELAYOUTS = ("softmax", "pack", "unpack")
 OTHERS = ("broadcast", "copy", "elementwise", "map", "reduce", "select", "transpose")
 
 
@@ -123,6 +140,9 @@ _EXTRA_PROPERTIES = {
     "select": (),
     "map": (),
     "copy": ("cast",),
+    "softmax": ("dimension",),
+    "pack": ("inner_dims_pos", "outer_dims_perm", "static_inner_tiles"),
+    "unpack": ("inner_dims_pos", "outer_dims_perm", "static_inner_tiles"),
 }
 
 
@@ -130,7 +150,7 @@ def _named(suffix: str) -> type[NamedStructuredOp]:
     extra: tuple[str, ...] = _EXTRA_PROPERTIES.get(suffix, ())
     if suffix in CONTRACTIONS:
         extra = ("indexing_maps", "cast")
-    elif suffix in CONVOLUTIONS or suffix in POOLINGS:
+    elif suffix in CONVOLUTIONS or suffix in POOLINGS or "conv" in suffix:
         extra = ("strides", "dilations")
     class_name = "".join(part.capitalize() for part in suffix.split("_")) + "Op"
     namespace = {"name": f"linalg.{suffix}", "PROPERTIES": (*extra, "operandSegmentSizes"), "__module__": __name__}
@@ -139,9 +159,35 @@ def _named(suffix: str) -> type[NamedStructuredOp]:
 
 NAMED: dict[str, type[NamedStructuredOp]] = {
     suffix: _named(suffix)
-    for suffix in (*ELEMENTWISE_UNARY, *ELEMENTWISE_BINARY, *CONTRACTIONS, *CONVOLUTIONS, *POOLINGS, *OTHERS)
+    for suffix in (
+        *ELEMENTWISE_UNARY,
+        *ELEMENTWISE_BINARY,
+        *CONTRACTIONS,
+        *CONVOLUTIONS,
+        *QUANTIZED,
+        *POOLINGS,
+        *RELAYOUTS,
+        *OTHERS,
+    )
 }
 """The class of `linalg.X` by X."""
 
-LinalgExt = Dialect("linalg", [*NAMED.values()], [])
+
+@irdl_attr_definition
+class ElementwiseKindAttr(ParametrizedAttribute):
+    """`#linalg.elementwise_kind<add>`: which function `linalg.elementwise` computes."""
+
+    name = "linalg.elementwise_kind"
+    kind: StringAttr = param_def()
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return [StringAttr(parser.parse_identifier())]
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string(f"<{self.kind.data}>")
+
+
+LinalgExt = Dialect("linalg", [*NAMED.values()], [ElementwiseKindAttr])
 """Registered beside, and for the names above instead of, xDSL's `Linalg`."""

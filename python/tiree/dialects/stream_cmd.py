@@ -205,6 +205,28 @@ class CmdFlushOp(IRDLOperation):
 
 
 @irdl_op_definition
+class CmdInvalidateOp(IRDLOperation):
+    """`stream.cmd.invalidate`: makes the host's writes to a range visible to the device."""
+
+    name = "stream.cmd.invalidate"
+    target = operand_def(ResourceType)
+    target_size = operand_def(IndexType)
+    target_offset = operand_def(IndexType)
+    target_length = operand_def(IndexType)
+
+
+@irdl_op_definition
+class CmdDiscardOp(IRDLOperation):
+    """`stream.cmd.discard`: the contents of a range are not needed any more."""
+
+    name = "stream.cmd.discard"
+    target = operand_def(ResourceType)
+    target_size = operand_def(IndexType)
+    target_offset = operand_def(IndexType)
+    target_length = operand_def(IndexType)
+
+
+@irdl_op_definition
 class TimepointImmediateOp(IRDLOperation):
     """`stream.timepoint.immediate`: already reached."""
 
@@ -286,6 +308,8 @@ STREAM_CMD_OPS: list[type[Operation]] = [
     CmdCopyOp,
     CmdFillOp,
     CmdFlushOp,
+    CmdInvalidateOp,
+    CmdDiscardOp,
     TimepointImmediateOp,
     TimepointImportOp,
     TimepointChainExternalOp,

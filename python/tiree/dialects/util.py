@@ -48,6 +48,7 @@ from tiree.dialects.util_types import (
     CompositeAttr,
     InlineAlwaysAttr,
     InlineNeverAttr,
+    IntAssumptionAttr,
     ListType,
     ObjectType,
     PtrType,
@@ -56,6 +57,7 @@ from tiree.dialects.util_types import (
 from tiree.dialects.util_values import (
     VALUE_OPS,
     AlignOp,
+    AssumeIntOp,
     BufferConstantOp,
     CastOp,
     CmpEQOp,
@@ -68,6 +70,7 @@ from tiree.dialects.util_values import (
 
 __all__ = [
     "AlignOp",
+    "AssumeIntOp",
     "BufferConstantOp",
     "BufferType",
     "CallOp",
@@ -85,6 +88,7 @@ __all__ = [
     "InitializerOp",
     "InlineAlwaysAttr",
     "InlineNeverAttr",
+    "IntAssumptionAttr",
     "ListType",
     "NullOp",
     "ObjectType",
@@ -274,6 +278,17 @@ class CallOp(IRDLOperation):
         printer.print_string("" if single else ")")
 
 
+def _parse_inlining_policy(parser: Parser) -> Attribute | None:
+    """`<inlining_policy = #util.inline.never>`, if present."""
+    if parser.parse_optional_punctuation("<") is None:
+        return None
+    parser.parse_keyword("inlining_policy")
+    parser.parse_punctuation("=")
+    policy = parser.parse_attribute()
+    parser.parse_punctuation(">")
+    return policy
+
+
 @irdl_op_definition
 class GlobalOp(IRDLOperation):
     """A variable of the module. Initialised by `initial_value` or by an initializer's store."""
@@ -314,6 +329,7 @@ class GlobalOp(IRDLOperation):
         visibility = parser.parse_optional_visibility_keyword() or StringAttr("public")
         mutable = parser.parse_optional_keyword("mutable") is not None
         name = parser.parse_symbol_name().data
+        policy = _parse_inlining_policy(parser)
         attributes = parser.parse_optional_attr_dict()
         initial, type = None, None
         if parser.parse_optional_punctuation("="):
@@ -326,7 +342,7 @@ class GlobalOp(IRDLOperation):
             type = parser.parse_type()
         if type is None:
             parser.raise_error("a global needs a type: write `: type` after its value")
-        op = cls(name, type, initial, visibility.data, mutable=mutable)
+        op = cls(name, type, initial, visibility.data, mutable=mutable, inlining_policy=policy)
         op.attributes.update(attributes)
         return op
 
@@ -334,6 +350,10 @@ class GlobalOp(IRDLOperation):
         printer.print_string(f" {self.sym_visibility.data if self.sym_visibility else 'public'}")
         printer.print_string(" mutable " if self.is_mutable is not None else " ")
         printer.print_symbol_name(self.sym_name)
+        if self.inlining_policy is not None:
+            printer.print_string(" <inlining_policy = ")
+            printer.print_attribute(self.inlining_policy)
+            printer.print_string(">")
         printer.print_op_attributes(self.attributes)
         if self.initial_value is None:
             printer.print_string(" : ")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
@@ -113,6 +113,36 @@ class CompositeAttr(ParametrizedAttribute):
         printer.print_string("]>", indent=0)
 
 
+@irdl_attr_definition
+class IntAssumptionAttr(ParametrizedAttribute):
+    """What is known of an integer: `#util.int.assumption<umin = 0, umax = 64, udiv = 64>`; every part may be absent."""
+
+    name = "util.int.assumption"
+    bounds: DictionaryAttr = param_def()
+
+    @staticmethod
+    def of(umin: int | None = None, umax: int | None = None, udiv: int | None = None) -> IntAssumptionAttr:
+        given = {"umin": umin, "umax": umax, "udiv": udiv}
+        return IntAssumptionAttr(
+            DictionaryAttr({key: IntegerAttr(value, 64) for key, value in given.items() if value is not None})
+        )
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        bounds: dict[str, Attribute] = {}
+        with parser.in_angle_brackets():
+            while (key := parser.parse_optional_keyword_in(("umin", "umax", "udiv"))) is not None:
+                parser.parse_punctuation("=")
+                bounds[key] = IntegerAttr(parser.parse_integer(), 64)
+                if parser.parse_optional_punctuation(",") is None:
+                    break
+        return [DictionaryAttr(bounds)]
+
+    def print_parameters(self, printer: Printer) -> None:
+        bounds = ((key, value) for key, value in self.bounds.data.items() if isinstance(value, IntegerAttr))
+        printer.print_string(f"<{', '.join(f'{key} = {value.value.data}' for key, value in bounds)}>")
+
+
 TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
     BufferType,
     ObjectType,
@@ -122,4 +152,5 @@ TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
     InlineAlwaysAttr,
     UninitializedAttr,
     CompositeAttr,
+    IntAssumptionAttr,
 ]

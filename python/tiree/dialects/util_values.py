@@ -5,7 +5,7 @@ Assumes xDSL only.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, i1
+from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, StringAttr, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -146,6 +146,17 @@ class OptimizationBarrierOp(IRDLOperation):
         printer.print_op_attributes(self.attributes)
         printer.print_string(" : ")
         printer.print_list(self.operand_types, printer.print_attribute)
+
+
+@irdl_op_definition
+class AssumeIntOp(IRDLOperation):
+    """Passes integers through; `assumptions` has for each the list of what may hold (one entry a call site)."""
+
+    name = "util.assume.int"
+    operands_ = var_operand_def()
+    assumptions = prop_def(ArrayAttr)
+    results_ = var_result_def()
+    traits = traits_def(Pure())
 
 
 @irdl_op_definition
@@ -300,6 +311,7 @@ VALUE_OPS = [
     StatusCheckOkOp,
     OptimizationBarrierOp,
     AlignOp,
+    AssumeIntOp,
     SizeOfOp,
     CastOp,
     BufferConstantOp,

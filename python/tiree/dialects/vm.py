@@ -271,7 +271,7 @@ def fail_op(status: SSAValue, message: str) -> Operation:
     return _end_op("fail").create(operands=[status], properties={"message": StringAttr(message)})
 
 
-def _value_names() -> list[str]:
+def value_names() -> list[str]:
     """Names of all value operations: the instructions that end no block."""
     markers = ("Block", "PrefixExtF32", "PrefixExtF64")
     return [name for name, row in vm_isa.INSTRUCTIONS.items() if not row.terminator and name not in markers]
@@ -282,5 +282,5 @@ def get_dialect() -> Dialect:
     ops: list[type[Operation]] = [ModuleOp, ModuleTerminatorOp, FuncOp, ExportOp, ImportOp, RodataOp]
     ops += [BranchOp, CondBranchOp, YieldableCallOp, call_yieldable_op(), _end_op("return"), _end_op("fail")]
     ops += [global_op(t) for t in ("i32", "i64", "f32", "f64", "ref")]
-    ops += [value_op(name) for name in _value_names()]
+    ops += [value_op(name) for name in value_names()]
     return Dialect("vm", ops, [BufferType, RefType, ListType])

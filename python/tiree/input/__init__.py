@@ -42,3 +42,11 @@ def abi_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.wrap_entry_points import WrapEntryPointsPass
 
     return [WrapEntryPointsPass(execution_model=options.execution_model)]
+
+
+def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """What brings a module that another compiler printed, at any phase with tensors in it, to Tiree's forms."""
+    from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
+    from tiree.input.remove_barriers import RemoveComputeBarriersPass
+
+    return [RemoveComputeBarriersPass(), GeneralizeNamedOpsPass()]

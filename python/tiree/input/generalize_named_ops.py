@@ -12,24 +12,30 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tiree.dialects.linalg_ext import NAMED
+from tiree.dialects.linalg_ext import NAMED, ElementwiseKindAttr
 from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsupported, identity, map_attr
+from tiree.input.lowering.linalg_ext import LINALG_EXT
+from tiree.input.lowering.relayout import lower_pack, lower_unpack
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
+from tiree.input.lowering.softmax import lower_softmax
 from tiree.input.lowering.structural import int_property, ints_property
 from tiree.input.named_ops import (
     CONTRACTIONS,
     CONVOLUTIONS,
+    QUANTIZED,
     Body,
     elementwise_of,
     maps_of_letters,
     multiply_add,
+    multiply_add_from,
     pooling_of,
 )
 from tiree.support.errors import CompileError
 from tiree.support.typed import is_array_attr, is_tensor_type, tensor_type
 
 _KEPT = frozenset({"generic", "fill", "yield", "index"})
+RELAYOUTS = {"linalg.softmax": lower_softmax, "linalg.pack": lower_pack, "linalg.unpack": lower_unpack}
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,9 @@ def _visit(region: Region, report: Lowering) -> None:
 def _generalize(op: Operation) -> None:
     dialect, _, suffix = op.name.partition(".")
     emit = Lowering(location=op.location)
-    if dialect == "linalg" and suffix not in _KEPT:
+    if op.name in RELAYOUTS or op.name in LINALG_EXT:
+        results = (RELAYOUTS.get(op.name) or LINALG_EXT[op.name])(emit, op)
+    elif dialect == "linalg" and suffix not in _KEPT:
         results = _structured(emit, op, suffix)
     elif dialect in ("arith", "math") and suffix != "constant" and is_tensor_type(op.results[0].type):
         results = _on_tensors(emit, op)
@@ -96,34 +104,39 @@ def _operands(op: Operation) -> tuple[list[SSAValue], list[SSAValue]]:
     if op.name in ("linalg.broadcast", "linalg.transpose"):
         count = 1
     inputs, outputs = list(op.operands[:count]), list(op.operands[count:])
-    if any(not is_tensor_type(value.type) for value in (*inputs, *outputs)):
+    tensors = (*inputs[:2], *outputs) if op.name.removeprefix("linalg.") in QUANTIZED else (*inputs, *outputs)
+    if any(not is_tensor_type(value.type) for value in tensors):
         raise Unsupported("on operands that are not tensors")
     return inputs, outputs
 
 
 def _structured(emit: Lowering, op: Operation, suffix: str) -> Sequence[SSAValue]:
     inputs, outputs = _operands(op)
+    zero_points = inputs[2:] if suffix in QUANTIZED else []
+    if suffix in QUANTIZED:
+        inputs, suffix = inputs[:2], QUANTIZED[suffix]
     if suffix in ("reduce", "map"):
         return _with_region(emit, op, suffix, inputs, outputs)
     if suffix in ("broadcast", "transpose"):
         return _rearranged(emit, op, inputs[0], outputs[0])
-    unsigned = _is_unsigned(op)
-    body: Body | None
+    body: Body | None = multiply_add_from(zero_points) if zero_points else multiply_add(_is_unsigned(op))
     given = op.properties.get("indexing_maps")
     if suffix in CONTRACTIONS or suffix == "contract":
-        body = multiply_add(unsigned)
         if suffix == "contract" or is_array_attr(given):
             return _from_maps(emit, inputs, outputs, _checked_maps(given), body)
         maps, parallel, loops = maps_of_letters(CONTRACTIONS[suffix])
     elif suffix in CONVOLUTIONS or (suffix.startswith("pooling_") and suffix in NAMED):
-        letters, body = (CONVOLUTIONS[suffix], multiply_add(False)) if suffix in CONVOLUTIONS else pooling_of(suffix)
+        letters, body = (CONVOLUTIONS[suffix], body) if suffix in CONVOLUTIONS else pooling_of(suffix)
         ones = [1] * sum(letter.isupper() for letter in letters[0])
         strides, dilations = ints_property(op, "strides", ones), ints_property(op, "dilations", ones)
         maps, parallel, loops = maps_of_letters(letters, strides, dilations)
     else:
-        body = elementwise_of(suffix)
+        kind = op.properties.get("kind")
+        body = elementwise_of(kind.kind.data if isinstance(kind, ElementwiseKindAttr) else suffix)
         if body is None:
             raise Unsupported("")
+        if suffix == "elementwise" and is_array_attr(given):
+            return _from_maps(emit, inputs, outputs, _checked_maps(given), body)
         rank = len(tensor_type(outputs[0]).get_shape())
         maps, parallel, loops = [identity(rank)] * (len(inputs) + 1), rank, rank
     return _generic(emit, inputs, outputs, maps, [PARALLEL] * parallel + [REDUCTION] * (loops - parallel), body)

@@ -58,6 +58,12 @@ CONVOLUTIONS: dict[str, tuple[str, str, str]] = {
     "depthwise_conv_3d_ncdhw_cdhw": ("ncDHW", "cdhw", "ncDHW"),
     "depthwise_conv_3d_ndhwc_dhwcm": ("nDHWc", "dhwcm", "nDHWcm"),
 }
+QUANTIZED: dict[str, str] = {
+    "quantized_matmul": "matmul",
+    "quantized_batch_matmul": "batch_matmul",
+    **{f"{suffix}_q": suffix for suffix in CONVOLUTIONS},
+}
+"""Ops with a zero point for each input, by the op that they are without."""
 POOLING_LAYOUTS: dict[str, tuple[str, str, str]] = {
     "nwc": ("nWc", "w", "nWc"),
     "ncw": ("ncW", "w", "ncW"),
@@ -123,6 +129,20 @@ def multiply_add(unsigned: bool) -> Body:
     return body
 
 
+def multiply_add_from(zero_points: Sequence[SSAValue]) -> Body:
+    """As `multiply_add`, of the differences to the two zero points (scalars of the accumulator's type)."""
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        a, b, out = args
+        left, right = (
+            s.sub(cast(s, value, out.type), cast(s, zero, out.type))
+            for value, zero in zip((a, b), zero_points, strict=True)
+        )
+        return s.add_(out, s.mul(left, right))
+
+    return body
+
+
 _POOLING: dict[str, tuple[type[Operation], type[Operation]]] = {
     "sum": (arith.AddfOp, arith.AddiOp),
     "max": (arith.MaximumfOp, arith.MaxSIOp),
@@ -165,6 +185,10 @@ _BINARY: dict[str, tuple[type[Operation], type[Operation]]] = {
     "div_unsigned": (arith.DivfOp, arith.DivUIOp),
     "max": (arith.MaximumfOp, arith.MaxSIOp),
     "min": (arith.MinimumfOp, arith.MinSIOp),
+    "max_signed": (arith.MaximumfOp, arith.MaxSIOp),
+    "min_signed": (arith.MinimumfOp, arith.MinSIOp),
+    "max_unsigned": (arith.MaximumfOp, arith.MaxUIOp),
+    "min_unsigned": (arith.MinimumfOp, arith.MinUIOp),
     "powf": (math.PowFOp, math.IPowIOp),
 }
 

@@ -239,8 +239,12 @@ class AttributeReader(Scanner):
     def read_dictionary(self) -> dict[str, Attribute]:
         """`{name = value, flag, ...}`."""
         self.want("{")
+        return self.read_entries("}")
+
+    def read_entries(self, closing: str) -> dict[str, Attribute]:
+        """`name = value, flag, ...` up to and with `closing`."""
         entries: dict[str, Attribute] = {}
-        if self.take("}"):
+        if self.take(closing):
             return entries
         while True:
             match = _ENTRY.match(self.text, self.p)
@@ -253,7 +257,7 @@ class AttributeReader(Scanner):
             entries[name] = UnitAttr() if match.group(3) is None else self.read_attribute()
             if not self.take(","):
                 break
-        self.want("}", " or ',' in an attribute dictionary")
+        self.want(closing, " or ',' in an attribute dictionary")
         return entries
 
     def _unescape(self, match: re.Match[str]) -> str:

@@ -10,7 +10,7 @@ from tiree.dialects.syntax.reader import CustomReader, Reader
 _Argument = tuple[str, Attribute, LocationAttr | None, int]
 
 
-def _read_arguments(reader: Reader) -> tuple[list[_Argument], list[Attribute], list[DictionaryAttr]]:
+def read_arguments(reader: Reader) -> tuple[list[_Argument], list[Attribute], list[DictionaryAttr]]:
     """`(%a: type {attrs} loc(..), ...)`, or `(type {attrs}, ...)` in a declaration."""
     arguments: list[_Argument] = []
     types: list[Attribute] = []
@@ -33,7 +33,7 @@ def _read_arguments(reader: Reader) -> tuple[list[_Argument], list[Attribute], l
     return arguments, types, attrs
 
 
-def _read_results(reader: Reader) -> tuple[list[Attribute], list[DictionaryAttr]]:
+def read_results(reader: Reader) -> tuple[list[Attribute], list[DictionaryAttr]]:
     """`-> type`, `-> (type {attrs}, ...)` or nothing."""
     if not reader.take("->"):
         return [], []
@@ -52,8 +52,8 @@ def _read_results(reader: Reader) -> tuple[list[Attribute], list[DictionaryAttr]
 def _read_func(reader: Reader, name: str, position: int) -> Operation:
     visibility = next((word for word in ("public", "private", "nested") if reader.take_word(word)), None)
     symbol = reader.read_symbol_name()
-    arguments, inputs, arg_attrs = _read_arguments(reader)
-    outputs, res_attrs = _read_results(reader)
+    arguments, inputs, arg_attrs = read_arguments(reader)
+    outputs, res_attrs = read_results(reader)
     properties: dict[str, Attribute] = {
         "sym_name": StringAttr(symbol),
         "function_type": FunctionType.from_lists(inputs, outputs),

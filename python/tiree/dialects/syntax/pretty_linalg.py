@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tiree.dialects.linalg_ext import CONTRACTIONS, CONVOLUTIONS, NAMED
+from tiree.dialects.linalg_ext import CONTRACTIONS, CONVOLUTIONS, NAMED, ElementwiseKindAttr
 from tiree.dialects.syntax.pretty_stablehlo import i64_array, read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.support.typed import is_array_attr, is_integer_type, is_tensor_type
@@ -46,7 +46,7 @@ def _group(reader: Reader, keyword: str) -> tuple[list[str], list[Attribute]]:
     return names, types
 
 
-def _operands(reader: Reader, position: int) -> tuple[list[SSAValue], list[Attribute], list[Attribute]]:
+def read_operand_groups(reader: Reader, position: int) -> tuple[list[SSAValue], list[Attribute], list[Attribute]]:
     """`ins(..) outs(..)`: all operands, the types of the inputs, the types of the outputs."""
     inputs, input_types = _group(reader, "ins")
     outputs, output_types = _group(reader, "outs")
@@ -54,14 +54,14 @@ def _operands(reader: Reader, position: int) -> tuple[list[SSAValue], list[Attri
     return values, input_types, output_types
 
 
-def _segments(inputs: Sequence[object], outputs: Sequence[object]) -> DenseArrayBase:
+def segments(inputs: Sequence[object], outputs: Sequence[object]) -> DenseArrayBase:
     return DenseArrayBase.from_list(i32, [len(inputs), len(outputs)])
 
 
-def _result_types(reader: Reader, outputs: Sequence[Attribute]) -> list[Attribute]:
+def read_result_types(reader: Reader, outputs: Sequence[Attribute]) -> list[Attribute]:
     """`-> types`; without it, a result for each output tensor that is not written in place."""
     if reader.take("->"):
-        return list(reader.read_result_types())
+        return list(reader.read_result_types() if reader.peek() == "(" else reader.read_types())
     return [type for type in outputs if isinstance(type, TensorType)]
 
 
@@ -85,8 +85,8 @@ def _read_generic(reader: Reader, name: str, position: int) -> Operation:
     properties["iterator_types"] = ArrayAttr(
         [_ITERATORS.get(item.data, item) if isinstance(item, StringAttr) else item for item in iterators]
     )
-    values, inputs, outputs = _operands(reader, position)
-    properties["operandSegmentSizes"] = _segments(inputs, outputs)
+    values, inputs, outputs = read_operand_groups(reader, position)
+    properties["operandSegmentSizes"] = segments(inputs, outputs)
     attributes: dict[str, Attribute] = {}
     if reader.take_word("attrs"):
         reader.want("=")
@@ -100,9 +100,9 @@ def _read_generic(reader: Reader, name: str, position: int) -> Operation:
 
 def _read_fill(reader: Reader, name: str, position: int) -> Operation:
     attributes = reader.read_dictionary() if reader.at("{") else {}
-    values, inputs, outputs = _operands(reader, position)
-    properties: dict[str, Attribute] = {"operandSegmentSizes": _segments(inputs, outputs)}
-    results = _result_types(reader, outputs)
+    values, inputs, outputs = read_operand_groups(reader, position)
+    properties: dict[str, Attribute] = {"operandSegmentSizes": segments(inputs, outputs)}
+    results = read_result_types(reader, outputs)
     body = _copy_body(reader, [*inputs, *outputs], position)
     return reader.build(name, position, values, results, properties, attributes, [body])
 
@@ -126,9 +126,9 @@ def _read_named(reader: Reader, name: str, position: int) -> Operation:
     attributes = reader.read_dictionary() if reader.at("{") else {}
     known = NAMED[name.removeprefix("linalg.")].PROPERTIES
     properties.update({key: attributes.pop(key) for key in known if key in attributes})
-    values, inputs, outputs = _operands(reader, position)
-    properties["operandSegmentSizes"] = _segments(inputs, outputs)
-    results = _result_types(reader, outputs)
+    values, inputs, outputs = read_operand_groups(reader, position)
+    properties["operandSegmentSizes"] = segments(inputs, outputs)
+    results = read_result_types(reader, outputs)
     regions = _understood_body(reader, name, [*inputs, *outputs], properties, position)
     return reader.build(name, position, values, results, properties, attributes, regions)
 
@@ -182,16 +182,69 @@ def _converted(
     return op.results[0]
 
 
+def _read_elementwise(reader: Reader, name: str, position: int) -> Operation:
+    """`<kind>` or `kind=#linalg.elementwise_kind<kind>`, then as every named op."""
+    if not reader.take("<"):
+        return _read_named(reader, name, position)
+    kind = ElementwiseKindAttr(StringAttr(reader.want_word()))
+    reader.want(">")
+    op = _read_named(reader, name, position)
+    op.properties["kind"] = kind
+    return op
+
+
+def _read_softmax(reader: Reader, name: str, position: int) -> Operation:
+    """`dimension(1) ins(..) outs(..) -> type`."""
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    reader.want_word("dimension")
+    reader.want("(")
+    properties: dict[str, Attribute] = {"dimension": IntegerAttr(reader.integer(), i64)}
+    reader.want(")")
+    values, _, outputs = read_operand_groups(reader, position)
+    return reader.build(name, position, values, read_result_types(reader, outputs), properties, attributes)
+
+
+def _read_relayout(reader: Reader, name: str, position: int) -> Operation:
+    """pack and unpack: `%source [padding_value(..)] [outer_dims_perm = ..] inner_dims_pos = .. inner_tiles = .. into
+    %dest : type -> type`; tiles are constants."""
+    source = reader.want_percent()
+    padding: list[str] = []
+    padding_type: Attribute | None = None
+    properties: dict[str, Attribute] = {}
+    while not reader.take_word("into"):
+        key = reader.want_word("padding_value", "outer_dims_perm", "inner_dims_pos", "inner_tiles")
+        if key == "padding_value":
+            reader.want("(")
+            padding.append(reader.want_percent())
+            reader.want(":")
+            padding_type = reader.read_type()
+            reader.want(")")
+            continue
+        reader.want("=", f" after {key}")
+        properties["static_inner_tiles" if key == "inner_tiles" else key] = i64_array(reader.integers())
+    target = reader.want_percent()
+    attributes = reader.read_dictionary() if reader.at("{") else {}
+    reader.want(":", " and the types of source and target")
+    types: list[Attribute] = [reader.read_type()]
+    reader.want("->")
+    types.append(reader.read_type())
+    values = reader.resolve_all([source, target], types, position)
+    if padding_type is not None:
+        values += reader.resolve_all(padding, [padding_type], position)
+    properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, 1, len(padding), 0])
+    return reader.build(name, position, values, [types[1]], properties, attributes)
+
+
 def _read_moving(key: str) -> CustomReader:
     """`ins(..) outs(..) key = [..]`: transpose and broadcast."""
 
     def read(reader: Reader, name: str, position: int) -> Operation:
-        values, inputs, outputs = _operands(reader, position)
+        values, inputs, outputs = read_operand_groups(reader, position)
         reader.want_word(key)
         reader.want("=")
         properties: dict[str, Attribute] = {key: i64_array(reader.integers())}
         attributes = reader.read_dictionary() if reader.at("{") else {}
-        results = _result_types(reader, outputs)
+        results = read_result_types(reader, outputs)
         body = _copy_body(reader, [*inputs, *outputs], position)
         return reader.build(name, position, values, results, properties, attributes, [body])
 
@@ -241,7 +294,7 @@ def _body_arguments(reader: Reader) -> list[tuple[str, Attribute, None, int]]:
 def _read_reduce(reader: Reader, name: str, position: int) -> Operation:
     """`ins(..) outs(..) dimensions = [..] (args) {body}`, or `{ op } ins(..) outs(..) dimensions = [..]`."""
     applied = _read_applied(reader)
-    values, inputs, outputs = _operands(reader, position)
+    values, inputs, outputs = read_operand_groups(reader, position)
     reader.want_word("dimensions")
     reader.want("=")
     properties: dict[str, Attribute] = {"dimensions": i64_array(reader.integers())}
@@ -257,7 +310,7 @@ def _read_reduce(reader: Reader, name: str, position: int) -> Operation:
 def _read_map(reader: Reader, name: str, position: int) -> Operation:
     """`ins(..) outs(..) (args) {body}`, or `{ op } ins(..) outs(..)`."""
     applied = _read_applied(reader)
-    values, inputs, outputs = _operands(reader, position)
+    values, inputs, outputs = read_operand_groups(reader, position)
     attributes = reader.read_dictionary() if reader.at("{") else {}
     if applied is not None:
         body = _applied_body(reader, applied, [*inputs, *outputs], list(range(len(inputs))), position)
@@ -269,6 +322,10 @@ def _read_map(reader: Reader, name: str, position: int) -> Operation:
 
 READERS: dict[str, CustomReader] = {
     **{f"linalg.{suffix}": _read_named for suffix in NAMED},
+    "linalg.elementwise": _read_elementwise,
+    "linalg.softmax": _read_softmax,
+    "linalg.pack": _read_relayout,
+    "linalg.unpack": _read_relayout,
     "linalg.generic": _read_generic,
     "linalg.fill": _read_fill,
     "linalg.index": _read_index,

@@ -128,7 +128,7 @@ def _loop(
     return loop.results
 
 
-def _positions(lowering: Lowering, shape: Sequence[int], dim: int) -> SSAValue:
+def positions(lowering: Lowering, shape: Sequence[int], dim: int) -> SSAValue:
     """i32 positions along `dim`."""
     i32 = IntegerType(32)
 
@@ -162,7 +162,7 @@ def _sort(lowering: Lowering, op: Operation) -> None:
     values = [lowering.get(value) for value in op.operands]
     attr = inherent(op, "is_stable")
     if is_integer_attr(attr) and attr.value.data:
-        results = sort_values(lowering, [*values, _positions(lowering, shape, dim)], dim, stable(less))
+        results = sort_values(lowering, [*values, positions(lowering, shape, dim)], dim, stable(less))
     else:
         results = sort_values(lowering, values, dim, less)
     for old, new in zip(op.results, results, strict=False):
@@ -185,9 +185,9 @@ def _top_k(lowering: Lowering, op: Operation) -> None:
     source = tensor_type(op.operands[0])
     shape = source.get_shape()
     dim = len(shape) - 1
-    positions = _positions(lowering, shape, dim)
+    line = positions(lowering, shape, dim)
     less = stable(_greater(source.element_type))
-    results = sort_values(lowering, [lowering.get(op.operands[0]), positions], dim, less)
+    results = sort_values(lowering, [lowering.get(op.operands[0]), line], dim, less)
     for old, new in zip(op.results, results, strict=True):
         sizes = tensor_type(old).get_shape()
         type = signless(tensor_type(old))
