@@ -62,8 +62,17 @@ class Phase:
 _tensors = _stage("input", "arrival_passes")
 
 
+def _simplified(options: CompileOptions) -> list[ModulePass]:
+    return [*_tensors(options), *_stage("flow", "global_optimization_arrival_passes")(options)]
+
+
+def _in_regions(options: CompileOptions) -> list[ModulePass]:
+    return [*_tensors(options), *_stage("flow", "dispatch_creation_arrival_passes")(options)]
+
+
 def _configured(options: CompileOptions) -> list[ModulePass]:
-    return [*_stage("codegen", "arrival_passes")(options), *_tensors(options)]
+    codegen = _stage("codegen", "arrival_passes")(options)
+    return [*codegen, *_tensors(options), *_stage("codegen", "configuration_passes")(options)]
 
 
 PHASES: tuple[Phase, ...] = (
@@ -86,13 +95,13 @@ PHASES: tuple[Phase, ...] = (
         "global-optimization",
         "the whole program is simplified",
         _stage("flow", "global_optimization_passes"),
-        arrival=_tensors,
+        arrival=_simplified,
     ),
     Phase(
         "dispatch-creation",
         "fused work stands in dispatch regions",
         _stage("flow", "dispatch_creation_passes"),
-        arrival=_tensors,
+        arrival=_in_regions,
     ),
     Phase(
         "flow",

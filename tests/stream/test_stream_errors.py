@@ -42,18 +42,6 @@ def test_tensor_operation_without_a_kernel() -> None:
     assert "move it into a dispatch" in message
 
 
-def test_mutable_global() -> None:
-    message = fails(
-        """util.global private mutable @state = dense<0.0> : tensor<4xf32>
-util.func public @main() -> !hal.buffer_view {
-  %0 = util.global.load @state : tensor<4xf32>
-  %1 = hal.tensor.export %0 "o" : tensor<4xf32> -> !hal.buffer_view
-  util.return %1 : !hal.buffer_view
-}"""
-    )
-    assert "@state" in message
-
-
 def test_unused_executable_is_dropped() -> None:
     text = FlowProgram("empty", (BUMP4,), "util.func public @main() { util.return }", (), lambda: ()).text
     module = apply(read(text), stream_passes(CompileOptions()))

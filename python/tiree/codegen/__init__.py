@@ -42,3 +42,10 @@ def target_passes(options: CompileOptions) -> list[ModulePass]:
 
         passes.insert(0, CaptureSources())
     return passes
+
+
+def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """What brings executables that another compiler has configured to the form that Tiree configures."""
+    from tiree.codegen.read_configured import ReadConfiguredExecutables
+
+    return [ReadConfiguredExecutables()]

@@ -68,4 +68,25 @@ class FileType(ParametrizedAttribute, TypeAttribute):
     name = "stream.file"
 
 
-STREAM_ATTRIBUTES: list[type[Attribute]] = [ResourceType, TimepointType, BindingType, FileType]
+@irdl_attr_definition
+class TimepointAttr(ParametrizedAttribute):
+    """`#stream.timepoint<immediate> : !stream.timepoint`: the value of a timepoint that is reached from the start."""
+
+    name = "stream.timepoint"
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            parser.parse_keyword("immediate")
+        if parser.parse_optional_punctuation(":") is not None:
+            parser.parse_type()
+        return ()
+
+    def print_parameters(self, printer: Printer) -> None:
+        printer.print_string("<immediate> : !stream.timepoint")
+
+    def get_type(self) -> Attribute:
+        return TimepointType()
+
+
+STREAM_ATTRIBUTES: list[type[Attribute]] = [ResourceType, TimepointType, BindingType, FileType, TimepointAttr]

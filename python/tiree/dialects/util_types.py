@@ -13,6 +13,8 @@ from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tiree.support.typed import int_of
+
 
 @irdl_attr_definition
 class BufferType(ParametrizedAttribute, TypeAttribute):
@@ -139,8 +141,8 @@ class IntAssumptionAttr(ParametrizedAttribute):
         return [DictionaryAttr(bounds)]
 
     def print_parameters(self, printer: Printer) -> None:
-        bounds = ((key, value) for key, value in self.bounds.data.items() if isinstance(value, IntegerAttr))
-        printer.print_string(f"<{', '.join(f'{key} = {value.value.data}' for key, value in bounds)}>")
+        bounds = (f"{key} = {int_of(value)}" for key, value in self.bounds.data.items())
+        printer.print_string(f"<{', '.join(bounds)}>")
 
 
 TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import ArrayAttr, FunctionType, IntegerAttr, NoneAttr, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Dialect, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -27,6 +27,8 @@ from xdsl.irdl import (
     var_operand_def,
     var_result_def,
 )
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolOpInterface, SymbolTable
 
 from tiree.dialects import vm_isa
@@ -39,8 +41,26 @@ class BufferType(ParametrizedAttribute, TypeAttribute):
     name = "vm.buffer"
 
 
+class _Holder(ParametrizedAttribute, TypeAttribute):
+    """A type with one parameter, a type or `?` for any (a `NoneAttr` here)."""
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return [NoneAttr() if parser.parse_optional_punctuation("?") is not None else parser.parse_type()]
+
+    def print_parameters(self, printer: Printer) -> None:
+        (held,) = self.parameters
+        printer.print_string("<")
+        if isinstance(held, NoneAttr):
+            printer.print_string("?")
+        else:
+            printer.print_attribute(held)
+        printer.print_string(">")
+
+
 @irdl_attr_definition
-class RefType(ParametrizedAttribute, TypeAttribute):
+class RefType(_Holder):
     """A counted reference to an object of `object_type`, such as `!vm.ref<!hal.fence>`."""
 
     name = "vm.ref"
@@ -48,7 +68,7 @@ class RefType(ParametrizedAttribute, TypeAttribute):
 
 
 @irdl_attr_definition
-class ListType(ParametrizedAttribute, TypeAttribute):
+class ListType(_Holder):
     """A growable list."""
 
     name = "vm.list"
@@ -171,6 +191,7 @@ class _ValueOp(IRDLOperation):
     segment_sizes = opt_prop_def(Attribute)
     segment_types = opt_prop_def(Attribute)
     message = opt_prop_def(Attribute)
+    event_name = opt_prop_def(Attribute)
     import_ = opt_prop_def(Attribute, prop_name="import")
     # Named `global`, a Python keyword.
     global_ = opt_prop_def(Attribute, prop_name="global")

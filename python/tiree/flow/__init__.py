@@ -43,6 +43,20 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
     ]
 
 
+def global_optimization_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """What another compiler leaves in a simplified program and Tiree's rules for dispatches do not expect."""
+    from tiree.flow.slices import ConvertPadsAndConcats
+
+    return [ConvertPadsAndConcats()]
+
+
+def dispatch_creation_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """What another compiler leaves beside its dispatch regions."""
+    from tiree.flow.convert_to_flow import ConvertToFlow
+
+    return [ConvertToFlow()]
+
+
 def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """Phase `dispatch-creation`: fusion and dispatch regions."""
     from tiree.flow.canonicalize import Canonicalize

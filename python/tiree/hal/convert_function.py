@@ -82,6 +82,7 @@ class FunctionConverter:
             "util.call": self._retype,
             "arith.select": self._retype,
             "util.null": self._retype,
+            "util.optimization_barrier": self._retype,
         }
 
     def convert(self) -> None:

@@ -13,7 +13,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tiree.dialects import hal, util
+from tiree.dialects import hal, stream, util
 from tiree.hal.convert_function import FunctionConverter, convert_signature, convert_type
 from tiree.hal.executables import Executables
 from tiree.hal.initialization import Initialization
@@ -47,6 +47,8 @@ class ConvertToHALPass(ModulePass):
         for global_op in op.ops:
             if isinstance(global_op, util.GlobalOp):
                 global_op.properties["type"] = convert_type(global_op.type)
+                if isinstance(global_op.initial_value, stream.TimepointAttr):
+                    del global_op.properties["initial_value"]  # a null fence is reached
         for initializer in list(op.ops):
             if isinstance(initializer, util.InitializerOp) and _mentions_stream(initializer):
                 FunctionConverter("init", initializer.body, executables, start, False).convert()

@@ -47,6 +47,7 @@ def abi_passes(options: CompileOptions) -> list[ModulePass]:
 def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """What brings a module that another compiler printed, at any phase with tensors in it, to Tiree's forms."""
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
-    from tiree.input.remove_barriers import RemoveComputeBarriersPass
+    from tiree.input.remove_hints import RemoveHintsPass
+    from tiree.input.static_bindings import StaticBindingsPass
 
-    return [RemoveComputeBarriersPass(), GeneralizeNamedOpsPass()]
+    return [RemoveHintsPass(), StaticBindingsPass(), GeneralizeNamedOpsPass()]

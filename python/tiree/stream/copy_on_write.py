@@ -54,13 +54,13 @@ class _Function:
     def _roots_with_a_second_name(self) -> set[SSAValue]:
         """Memory that a branch passes as an argument although the block it jumps to also uses it directly.
 
-        What `arith.select` chooses from has a second name, too.
+        What `arith.select` chooses from has a second name, too, and so has what a global holds.
         """
         found = {
             root_of(value)
             for block in self.region.blocks
             for op in block.ops
-            if op.name == "arith.select"
+            if op.name in ("arith.select", "util.global.store")
             for value in op.operands
             if is_tensor(value)
         }

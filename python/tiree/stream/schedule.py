@@ -22,6 +22,7 @@ from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
+from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
 from tiree.stream.liveness import is_tensor, root_of, written_operands
 from tiree.stream.patterns import is_splat
 from tiree.stream.run import Run, RunEmitter
@@ -68,6 +69,7 @@ class Scheduler(TensorOps):
             "util.call": self._call,
             "util.return": self._return,
             "util.global.load": self._global_load,
+            "util.global.store": self._global_store,
             "arith.select": self._select,
             **dict.fromkeys(BRANCHES, self._branch),
         }
@@ -262,15 +264,27 @@ class Scheduler(TensorOps):
         return scalar_of(constant, flat)
 
     def _global_load(self, op: Operation) -> None:
-        """Immutable tensor globals with a value are constants."""
+        """Immutable tensor globals with a value are constants; what others hold is a resource of its own."""
+        self._dead.append(op)
         name = symbol_of(op.properties["global"])
         value = self.globals.get(name)
         if value is None:
-            raise unsupported(op, f"mutable global @{name} has no schedule", "pass it as an argument and a result")
+            length = byte_length(op.results[0].type, op)
+            load = util.GlobalLoadOp(name, stream.ResourceType(RESOURCE), immutable="is_immutable" in op.properties)
+            resource = self.builder.add(load).results[0]
+            self.name(op.results[0], Storage(length, resource, self.builder.index(max(length, 1))))
+            return
         constant = ConstantOp(value)
         self.builder.add(constant)
         op.results[0].replace_all_uses_with(constant.result)
-        self._dead.extend((constant, op))
+        self._dead.insert(len(self._dead) - 1, constant)
+
+    def _global_store(self, op: Operation) -> None:
+        """Stores a resource once it is complete."""
+        self._dead.append(op)
+        storage = self.owned_storage_of(op.operands[0], op)
+        self._wait(storage)
+        self.builder.add(util.GlobalStoreOp(storage.resolve()[0], symbol_of(op.properties["global"])))
 
     def _call(self, op: Operation) -> None:
         """Resources are passed after a wait: callee and caller both start from a quiet device."""
@@ -346,21 +360,6 @@ def _signature(function: util.FuncOp) -> FunctionType:
     )
 
 
-def tensor_globals(module: ModuleOp) -> dict[str, DenseAttr]:
-    """Values of the immutable tensor globals; their ops are erased."""
-    found: dict[str, DenseAttr] = {}
-    for op in list(module.ops):
-        if (
-            isinstance(op, util.GlobalOp)
-            and is_tensor_type(op.type)
-            and op.is_mutable is None
-            and isinstance(op.initial_value, DenseAttr)
-        ):
-            found[op.sym_name.data] = op.initial_value
-            module.body.block.erase_op(op)
-    return found
-
-
 @dataclass(frozen=True)
 class SchedulePass(ModulePass):
     """See the module's docstring."""
@@ -371,14 +370,16 @@ class SchedulePass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         affinity = op.attributes.get("stream.affinity.default")
         pool = ConstantPool(SymbolNames(op).unique(GLOBAL_NAME))
-        globals = tensor_globals(op)
+        globals = take_constant_globals(op)
+        convert_variable_globals(op)
         sizes: list[ConstantOp] = []
         for function in list(op.ops):
-            if not isinstance(function, util.FuncOp) or not function.body.blocks:
+            if not isinstance(function, (util.FuncOp, util.InitializerOp)) or not function.body.blocks:
                 continue
             scheduler = Scheduler(function.body, pool, globals, affinity, self.strip_assertions)
             scheduler.schedule()
-            function.function_type = _signature(function)
+            if isinstance(function, util.FuncOp):
+                function.function_type = _signature(function)
             sizes.extend(scheduler.pool_sizes)
         _drop_unused_executables(op)
         if pool.is_empty:
@@ -394,7 +395,7 @@ def _drop_unused_executables(module: ModuleOp) -> None:
     used = {
         dispatch.entry_point.root_reference.data
         for function in module.ops
-        if isinstance(function, util.FuncOp)
+        if isinstance(function, (util.FuncOp, util.InitializerOp))
         for dispatch in function.walk()
         if isinstance(dispatch, stream.CmdDispatchOp)
     }

@@ -14,14 +14,14 @@ from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, T
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
-from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size
+from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size, encode_scalar
 from tiree.dialects.stream import ResourceAccess
 from tiree.stream.liveness import VIEWS, tied_operand
 from tiree.stream.patterns import doubling_steps, is_splat, pattern_constant, scalar_patterns, smallest_pattern
 from tiree.stream.run import Run
 from tiree.stream.storage import Command, HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.words import pack_words, word_types
-from tiree.support.typed import ints_of, is_integer_type, is_tensor_type, tensor_type
+from tiree.support.typed import ints_of, is_float_attr, is_integer_attr, is_integer_type, is_tensor_type, tensor_type
 
 _READ, _WRITE = int(ResourceAccess.READ), int(ResourceAccess.WRITE)
 _MAX_ROWS = 4096
@@ -171,6 +171,13 @@ class TensorOps:
 
     def _splat(self, op: Operation) -> None:
         storage = self.new_storage(op.results[0], op)
+        scalar = constant_of(op.operands[0])
+        if is_integer_attr(scalar) or is_float_attr(scalar):
+            # The pattern is known here; hosts have no f16 and bf16.
+            type = tensor_type(op.results[0])
+            raw = encode_scalar(type.element_type, scalar.value.data)
+            self.fill_range(Range(storage, storage.length), DenseAttr.from_buffer(type, raw, splat=True))
+            return
         try:
             ops, parts = scalar_patterns(op.operands[0])
         except TypeError as error:

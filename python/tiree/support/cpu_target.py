@@ -284,6 +284,14 @@ _IMPLIED = {
 """What LLVM switches on together with a feature, as far as code generation asks for it."""
 
 
+def _known_features(arch: str, features: str) -> str:
+    """`features` without the names that this LLVM does not have: another compiler's LLVM may be younger."""
+    known = _feature_names(arch)
+    parts = features.split(",")
+    kept = [part for part in parts if part[1:] in known]
+    return features if len(kept) == len(parts) else ",".join(kept)
+
+
 def _enabled(features: str) -> frozenset[str]:
     found: set[str] = set()
     pending = [part[1:] for part in features.split(",") if part.startswith("+")]
@@ -321,6 +329,7 @@ def describe_target(configuration: Mapping[str, Any]) -> TargetDescription:
 @cache
 def _describe(triple: str, cpu: str, features: str, stack_limit: int) -> TargetDescription:
     arch = _arch_of(triple)
+    features = _known_features(arch.name, features)
     on = _enabled(features)
     x86 = arch.name in ("x86_64", "i386")
     avx512 = on >= _AVX512

@@ -305,7 +305,7 @@ class FunctionEncoder:
             elif kind[0] == "[":
                 self._list(op, list(operands))
             elif kind == "str":
-                self._string(string_of(op.properties["message"]))
+                self._string(string_of(op.properties.get("event_name", op.properties.get("message"))))
             else:
                 raise AssertionError(f"operand kind {kind} of {instruction.mnemonic}")
 

@@ -1,5 +1,6 @@
 // Operations of the stream dialect, one of each.
 "builtin.module"() ({
+  "util.global"() <{initial_value = #stream.timepoint<immediate> : !stream.timepoint, is_mutable, sym_name = "start", sym_visibility = "private", type = !stream.timepoint}> : () -> ()
   "util.global"() <{sym_name = "device", sym_visibility = "private", type = !hal.device}> : () -> ()
   "stream.executable"() <{sym_name = "ex", sym_visibility = "private"}> ({
     "stream.executable.export"() <{function_ref = @kernel, sym_name = "kernel"}> ({
@@ -44,6 +45,8 @@
       "stream.cmd.serial"() ({
         "stream.cmd.dispatch"(%w, %b, %c16, %c0, %c16) <{entry_points = [@ex::@kernel], operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1>, resource_accesses = [3 : i32]}> : (i32, !stream.resource<transient>, index, index, index) -> ()
         "stream.cmd.flush"(%c, %c16, %c0, %c16) : (!stream.resource<staging>, index, index, index) -> ()
+        "stream.cmd.invalidate"(%c, %c16, %c0, %c16) : (!stream.resource<staging>, index, index, index) -> ()
+        "stream.cmd.discard"(%b, %c16, %c0, %c16) : (!stream.resource<transient>, index, index, index) -> ()
         "stream.yield"() : () -> ()
       }) : () -> ()
       "stream.yield"() : () -> ()

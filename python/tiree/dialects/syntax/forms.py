@@ -5,7 +5,7 @@ A form is a list of pieces, separated by blanks, over the fields that the op cla
 | piece | reads |
 |---|---|
 | `$name` | an operand, or as many as come when the field is variadic; or a property, as an attribute |
-| `$name:kind` | a property by one of `KINDS` (or of the table that is given): `index`, `symbol`, `string`, `type`, ... |
+| `$name:kind` | a property by one of `KINDS` or of the table that is given: `index`, `symbol`, `string`, `type`... |
 | `~name` | the type, or types, of an operand or result |
 | `?word` or `?word=name` | the word, if it is there: sets the unit property |
 | `{}` | an attribute dictionary, if it is there; declared properties in it become properties |
@@ -25,17 +25,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, StringAttr, UnitAttr, i32, i64
+from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerAttr, IntegerType, StringAttr, UnitAttr, i32, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
-    BaseAttr,
-    EqAttrConstraint,
     IRDLOperation,
     OpDef,
     OptionalDef,
-    RangeLengthConstraint,
-    RangeOf,
     VariadicDef,
 )
 from xdsl.traits import IsTerminator
@@ -52,11 +48,11 @@ class Parts:
     name: str
     position: int
     definition: OpDef
-    operands: dict[str, list[str]] = field(default_factory=dict)
-    types: dict[str, list[Attribute]] = field(default_factory=dict)
-    properties: dict[str, Attribute] = field(default_factory=dict)
-    attributes: dict[str, Attribute] = field(default_factory=dict)
-    regions: dict[str, Region] = field(default_factory=dict)
+    operands: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+    types: dict[str, list[Attribute]] = field(default_factory=dict[str, list[Attribute]])
+    properties: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    attributes: dict[str, Attribute] = field(default_factory=dict[str, Attribute])
+    regions: dict[str, Region] = field(default_factory=dict[str, Region])
 
     def keep(self, entries: Mapping[str, Attribute]) -> None:
         """Sorts the entries of an attribute dictionary into properties and attributes."""
@@ -102,7 +98,7 @@ KINDS: dict[str, Kind] = {
 }
 
 
-def flags_kind(values: Mapping[str, int], type: Attribute) -> Kind:
+def flags_kind(values: Mapping[str, int], type: IntegerType) -> Kind:
     """The kind of a bit set that is written as `Word` or `"Word|Word"`."""
 
     def read(reader: Reader) -> Attribute:
@@ -113,7 +109,7 @@ def flags_kind(values: Mapping[str, int], type: Attribute) -> Kind:
             if word not in values:
                 reader.fail(f"unknown flag '{word}'; known are {', '.join(values)}", at)
             bits |= values[word]
-        return IntegerAttr(bits, type)  # pyright: ignore[reportArgumentType]
+        return IntegerAttr(bits, type)
 
     return read
 
@@ -315,11 +311,11 @@ def _field(fields: Sequence[tuple[str, object]], name: str) -> object | None:
 
 def _declared_type(constraint: object) -> Attribute:
     """The type that a field must have."""
-    for wrapper, inner in ((RangeLengthConstraint, "constraint"), (RangeOf, "constr")):
-        if isinstance(constraint, wrapper):
-            constraint = getattr(constraint, inner)
-    if isinstance(constraint, EqAttrConstraint):
-        return constraint.attr
-    if isinstance(constraint, BaseAttr):
-        return constraint.attr()
+    constraint = getattr(constraint, "constraint", constraint)  # of a range whose length is fixed
+    constraint = getattr(constraint, "constr", constraint)  # of each in a range
+    found: Attribute | type[Attribute] | None = getattr(constraint, "attr", None)  # pyright: ignore[reportUnknownArgumentType]
+    if isinstance(found, Attribute):
+        return found
+    if found is not None:
+        return found()
     raise AssertionError(f"the declaration leaves the type open: {constraint}")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ShapedType
-
 from tiree.dialects.syntax.forms import Custom, Parts, forms
 from tiree.dialects.syntax.pretty_func import read_arguments
 from tiree.dialects.syntax.reader import CustomReader, Reader
@@ -15,6 +13,7 @@ from tiree.dialects.syntax.symbols import (
     read_visibility,
     tied_signature,
 )
+from tiree.support.typed import is_tensor_type
 
 
 def _element(container: str, element: str) -> Custom:
@@ -22,9 +21,9 @@ def _element(container: str, element: str) -> Custom:
 
     def read(reader: Reader, parts: Parts) -> None:
         type = parts.types[container][0]
-        if not isinstance(type, ShapedType):
+        if not is_tensor_type(type):
             reader.fail(f"{parts.name} needs a tensor type", parts.position)
-        parts.types[element] = [type.get_element_type()]
+        parts.types[element] = [type.element_type]
 
     return read
 

@@ -189,8 +189,8 @@ _TARGET = "target ( $target_buffer : ~target_buffer ) [ $target_offset ]"
 
 _HOST = {
     "hal.tensor.import": (
-        "(? on ( $affinity:attribute ) )? (? wait ( $wait_fence ) => )? ?consume $source (? into ( $storage : ~storage ) )? "
-        "(? $name:string )? : ~source -> !imported (? { $target_dims } )? {}"
+        "(? on ( $affinity:attribute ) )? (? wait ( $wait_fence ) => )? ?consume $source "
+        "(? into ( $storage : ~storage ) )? (? $name:string )? : ~source -> !imported (? { $target_dims } )? {}"
     ),
     "hal.tensor.export": (
         "(? on ( $affinity:attribute ) )? $source (? $name:string )? : !exported (? { $source_dims } )? -> ~target {}"
@@ -201,7 +201,8 @@ _HOST = {
     "hal.memory_type": "< $type:memory > {} : ~result",
     "hal.buffer_usage": "< $usage:usage > {} : ~result",
     "hal.buffer_view.assert": (
-        f"{_VIEW} message ( $message:string ) shape ( [ $shape ] ) type ( $element_type ) encoding ( $encoding_type ) {{}}"
+        f"{_VIEW} message ( $message:string ) shape ( [ $shape ] ) type ( $element_type ) "
+        "encoding ( $encoding_type ) {}"
     ),
     "hal.buffer_view.buffer": f"{_VIEW} : ~result {{}}",
     "hal.buffer_view.create": (
@@ -295,7 +296,8 @@ _EXECUTABLES = {
         "^body/hal.executable.variant_end"
     ),
     "hal.executable.export": (
-        "!visibility $sym_name:name (? ordinal ( $ordinal:index ) )? layout ( $layout:attribute ) !export_regions <> {}+"
+        "!visibility $sym_name:name (? ordinal ( $ordinal:index ) )? layout ( $layout:attribute ) "
+        "!export_regions <> {}+"
     ),
     "hal.executable.binary": "!visibility $sym_name:name <> {}+",
     "hal.executable.constant.block": "!constant_block",

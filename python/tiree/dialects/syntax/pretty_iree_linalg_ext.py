@@ -32,8 +32,10 @@ def _read_parts(reader: Reader, properties: dict[str, Attribute]) -> None:
 
 def _read_structured(reader: Reader, name: str, position: int) -> Operation:
     properties: dict[str, Attribute] = {}
-    _read_parts(reader, properties)
     attributes = reader.read_dictionary() if reader.at("{") else {}
+    _read_parts(reader, properties)
+    if reader.at("{"):
+        attributes.update(reader.read_dictionary())
     values, inputs, outputs = read_operand_groups(reader, position)
     known = getattr(reader.op_class(name, position), "PROPERTIES", ())
     properties.update({key: attributes.pop(key) for key in known if key in attributes})

@@ -44,6 +44,7 @@ _FORMS = {
     ),
     "iree_tensor_ext.dispatch.workgroup_count_from_slice": "( $operands_ ) {} !indices",
     "iree_tensor_ext.dispatch.workload.ordinal": "$operand , $ordinal:index {} : ~operand",
+    "iree_tensor_ext.bitcast": ("$source : ~source (? { $source_dims } )? -> ~result (? { $result_dims } )? {}"),
     "iree_tensor_ext.compute_barrier.start": "$value : ~value (? { $value_dims } )? -> ~result {}",
     "iree_tensor_ext.compute_barrier.end": "$value : ~value (? { $value_dims } )? -> ~result {}",
 }

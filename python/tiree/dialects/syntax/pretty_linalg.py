@@ -231,7 +231,8 @@ def _read_relayout(reader: Reader, name: str, position: int) -> Operation:
     values = reader.resolve_all([source, target], types, position)
     if padding_type is not None:
         values += reader.resolve_all(padding, [padding_type], position)
-    properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, 1, len(padding), 0])
+    if name == "linalg.pack":
+        properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, 1, len(padding), 0])
     return reader.build(name, position, values, [types[1]], properties, attributes)
 
 

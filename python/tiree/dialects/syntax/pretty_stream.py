@@ -154,7 +154,6 @@ _FORMS = {
     "stream.cmd.discard": f"{_TARGET_RANGE} : ~target {{ $target_size }} {{}}",
     "stream.timepoint.immediate": "{} => ~result_timepoint",
     "stream.timepoint.import": f"{_ON} $arguments : ( ~arguments ) => ~result_timepoint {{}}",
-    "stream.timepoint.export": f"{_ON} $await_timepoint => ( ~results_ ) {{}}",
     "stream.timepoint.chain_external": f"{_ON} $await_timepoint => ( $external_values : ~external_values ) {{}}",
     "stream.timepoint.join": "max ( $await_timepoints ) => ~result_timepoint {}",
     "stream.timepoint.await": "?sync $await_timepoint => !awaited {}",

@@ -1,7 +1,4 @@
-"""Short forms of the `vm` dialect.
-
-Value operations have one of a few shapes, which their names tell; `_shape_of` picks the reader.
-"""
+"""Short forms of the `vm` dialect: symbols, calls and control flow; values are read by `vm_values`."""
 
 from __future__ import annotations
 
@@ -10,19 +7,14 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    FloatAttr,
     FunctionType,
     IntegerAttr,
-    IntegerType,
     StringAttr,
     TupleType,
     UnitAttr,
     VectorType,
-    f32,
-    f64,
     i16,
     i32,
-    i64,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 
@@ -32,8 +24,8 @@ from tiree.dialects.syntax.pretty_func import read_arguments, read_results
 from tiree.dialects.syntax.pretty_stablehlo import read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.dialects.syntax.symbols import VISIBILITIES, read_list
-
-_SCALARS: dict[str, Attribute] = {"i32": i32, "i64": i64, "f32": f32, "f64": f64}
+from tiree.dialects.syntax.vm_values import SCALARS, read_discard, read_message, shape_of, symbol_value
+from tiree.support.typed import int_of
 
 
 def _visibility(reader: Reader) -> dict[str, Attribute]:
@@ -61,6 +53,8 @@ def _read_module(reader: Reader, name: str, position: int) -> Operation:
     properties = _visibility(reader)
     properties["sym_name"] = StringAttr(reader.read_symbol_name())
     properties.update(_angles(reader))
+    if "version" in properties:
+        properties["version"] = IntegerAttr(int_of(properties["version"]), i32)
     attributes = _keyword_dictionary(reader)
     body = reader.read_region()
     end_body(reader, body, "vm.module_terminator", position)
@@ -155,182 +149,6 @@ def _read_export(reader: Reader, name: str, position: int) -> Operation:
         reader.want(")")
     properties: dict[str, Attribute] = {"export_name": StringAttr(export), "function_ref": function}
     return reader.build(name, position, (), (), properties, _keyword_dictionary(reader))
-
-
-# Values.
-
-
-def _scalar_of(name: str) -> Attribute | None:
-    """The scalar type that an op's name carries (the first one)."""
-    return next((_SCALARS[part] for part in name.split(".") if part in _SCALARS), None)
-
-
-def _result_of(name: str, type: Attribute) -> Attribute:
-    return i32 if name.startswith("vm.cmp.") else type
-
-
-def _read_uniform(reader: Reader, name: str, position: int) -> Operation:
-    """`%a, %b : type`: operands of one type, but for conditions and shift amounts, which are i32."""
-    names = reader.operand_names()
-    attributes = _dictionary(reader)
-    reader.want(":", f" and the type of {name}")
-    type = reader.read_type()
-    types: list[Attribute] = [type] * len(names)
-    if name.startswith("vm.select."):
-        types[0] = i32
-    elif name.startswith(("vm.shl.", "vm.shr.")):
-        types[1] = i32
-    values = reader.resolve_all(names, types, position)
-    return reader.build(name, position, values, [_result_of(name, type)], {}, attributes)
-
-
-def _read_conversion(reader: Reader, name: str, position: int) -> Operation:
-    """`%a : type -> type`."""
-    operand = reader.want_percent()
-    attributes = _dictionary(reader)
-    reader.want(":", f" and the types of {name}")
-    source = reader.read_type()
-    reader.want("->")
-    value = reader.resolve(operand, source, position)
-    return reader.build(name, position, [value], [reader.read_type()], {}, attributes)
-
-
-def _read_switch(reader: Reader, name: str, position: int) -> Operation:
-    """`%index[%a, %b] else %default : type`."""
-    index = reader.want_percent()
-    reader.want("[")
-    cases = reader.operand_names()
-    reader.want("]")
-    reader.want_word("else")
-    default = reader.want_percent()
-    attributes = _dictionary(reader)
-    reader.want(":")
-    type = reader.read_type()
-    names = [index, default, *cases]
-    values = reader.resolve_all(names, [i32, *[type] * (len(names) - 1)], position)
-    return reader.build(name, position, values, [type], {}, attributes)
-
-
-def _read_constant(reader: Reader, name: str, position: int) -> Operation:
-    attributes = _dictionary(reader)
-    type = _scalar_of(name)
-    assert type is not None
-    value = reader.read_attribute()
-    if isinstance(value, IntegerAttr) and isinstance(type, IntegerType):
-        value = IntegerAttr(value.value.data, type)
-    elif isinstance(value, FloatAttr):
-        value = FloatAttr(value.value.data, type)  # pyright: ignore[reportArgumentType]
-    elif isinstance(value, IntegerAttr):
-        reader.fail(f"{name} needs a float", position)
-    return reader.build(name, position, (), [type], {"value": value}, attributes)
-
-
-def _read_zero(reader: Reader, name: str, position: int) -> Operation:
-    type = _scalar_of(name)
-    attributes = _dictionary(reader)
-    if type is None:
-        reader.want(":", f" and the type of {name}")
-        type = reader.read_type()
-    return reader.build(name, position, (), [type], {}, attributes)
-
-
-def _symbol_value(key: str) -> CustomReader:
-    """`@symbol : type`."""
-
-    def read(reader: Reader, name: str, position: int) -> Operation:
-        properties: dict[str, Attribute] = {key: reader.read_symbol()}
-        attributes = _dictionary(reader)
-        reader.want(":", f" and the type of {name}")
-        return reader.build(name, position, (), [reader.read_type()], properties, attributes)
-
-    return read
-
-
-def _read_global_store(reader: Reader, name: str, position: int) -> Operation:
-    """`%value, @global : type`."""
-    operand = reader.want_percent()
-    reader.want(",")
-    properties: dict[str, Attribute] = {"global": reader.read_symbol()}
-    attributes = _dictionary(reader)
-    reader.want(":")
-    value = reader.resolve(operand, reader.read_type(), position)
-    return reader.build(name, position, [value], (), properties, attributes)
-
-
-def _read_signature(reader: Reader, name: str, position: int) -> Operation:
-    """`%a, %b : (types) -> type`, or without a result."""
-    names = reader.operand_names()
-    attributes = _dictionary(reader)
-    reader.want(":")
-    inputs = reader.read_type_list()
-    outputs = list(reader.read_result_types()) if reader.take("->") else []
-    return reader.build(name, position, reader.resolve_all(names, inputs, position), outputs, {}, attributes)
-
-
-_BUFFER_OPERANDS: dict[str, str] = {
-    "alloc": "Ll",
-    "clone": "bLLi",
-    "length": "b",
-    "copy": "bLbLL",
-    "compare": "bLbLL",
-    "hash": "bLL",
-}
-"""Operand types by letter: b the buffer, L i64, i i32, v the value, l the alignment (i32)."""
-
-
-def _read_buffer(reader: Reader, name: str, position: int) -> Operation:
-    """`%buffer, %offset, ... : types`; a load or store has `%buffer[%offset]`."""
-    kind = name.removeprefix("vm.buffer.").split(".")[0]
-    names = [reader.want_percent()]
-    while reader.take(",") or reader.take("["):
-        names.append(reader.want_percent())
-        reader.take("]")
-    attributes = _dictionary(reader)
-    reader.want(":", f" and the types of {name}")
-    first = reader.read_type()
-    second: Attribute | None = None
-    if reader.take("->") or reader.take(","):
-        second = reader.read_type()
-    buffer = second if kind in ("fill", "store") else first
-    assert buffer is not None or reader.fail(f"{name} needs two types", position)
-    if kind == "store":
-        names = [names[1], names[2], names[0]]
-    letters = {"fill": "bLLv", "store": "bLv", "load": "bL"}.get(kind) or _BUFFER_OPERANDS[kind]
-    of: dict[str, Attribute] = {"b": buffer, "L": i64, "i": i32, "l": i32, "v": first}  # pyright: ignore
-    values = reader.resolve_all(names, [of[letter] for letter in letters], position)
-    results: list[Attribute] = []
-    match kind:
-        case "alloc":
-            results = [first]
-        case "compare":
-            results = [i32]
-        case "clone" | "length" | "hash" | "load":
-            assert second is not None or reader.fail(f"{name} needs a result type", position)
-            results = [second]  # pyright: ignore[reportAssignmentType]
-    return reader.build(name, position, values, results, {}, attributes)
-
-
-def _read_discard(reader: Reader, name: str, position: int) -> Operation:
-    names = reader.operand_names()
-    attributes = _dictionary(reader)
-    types: list[Attribute] = []
-    if names:
-        reader.want(":")
-        types = list(reader.read_types())
-    return reader.build(name, position, reader.resolve_all(names, types, position), (), {}, attributes)
-
-
-def _read_message(key: str) -> CustomReader:
-    """`"text"(%a, %b) : types`: traces and prints."""
-
-    def read(reader: Reader, name: str, position: int) -> Operation:
-        properties: dict[str, Attribute] = {key: StringAttr(reader.read_string())}
-        names = reader.operand_list()
-        attributes = _dictionary(reader)
-        types: list[Attribute] = list(reader.read_types()) if reader.take(":") else []
-        return reader.build(name, position, reader.resolve_all(names, types, position), (), properties, attributes)
-
-    return read
 
 
 # Calls and control flow.
@@ -469,28 +287,6 @@ def _read_fail(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, [status], (), properties, _dictionary(reader))
 
 
-def _shape_of(name: str) -> CustomReader:
-    """The reader of value operation `vm.<name>`, by its name."""
-    head = name.split(".")[0]
-    if name.startswith("global.load"):
-        return _symbol_value("global")
-    if name.startswith("global.store"):
-        return _read_global_store
-    if name == "const.ref.rodata":
-        return _symbol_value("rodata")
-    if head == "const":
-        return _read_zero if name.endswith(".zero") else _read_constant
-    if head == "list":
-        return _read_signature
-    if head == "buffer":
-        return _read_buffer
-    if head == "switch":
-        return _read_switch
-    if head in ("ext", "trunc", "cast", "bitcast", "assign"):
-        return _read_conversion
-    return _read_uniform
-
-
 _SPECIAL: dict[str, CustomReader] = {
     "vm.module": _read_module,
     "vm.rodata": _read_rodata,
@@ -501,10 +297,10 @@ _SPECIAL: dict[str, CustomReader] = {
     "vm.call.variadic": _read_variadic_call,
     "vm.call.yieldable": _read_yieldable_call,
     "vm.call.variadic.yieldable": _read_yieldable_call,
-    "vm.import.resolved": _symbol_value("import"),
-    "vm.discard.refs": _read_discard,
-    "vm.trace": _read_message("event_name"),
-    "vm.print": _read_message("message"),
+    "vm.import.resolved": symbol_value("import"),
+    "vm.discard.refs": read_discard,
+    "vm.trace": read_message("event_name"),
+    "vm.print": read_message("message"),
     "vm.return": read_return,
     "vm.br": _read_branch,
     "vm.cond_br": _read_cond_branch,
@@ -515,8 +311,8 @@ _SPECIAL: dict[str, CustomReader] = {
 def _readers() -> dict[str, CustomReader]:
     from tiree.dialects.vm import value_names
 
-    readers: dict[str, CustomReader] = {f"vm.global.{kind}": _read_global for kind in (*_SCALARS, "ref")}
-    readers |= {f"vm.{name}": _shape_of(name) for name in value_names()}
+    readers: dict[str, CustomReader] = {f"vm.global.{kind}": _read_global for kind in (*SCALARS, "ref")}
+    readers |= {f"vm.{name}": shape_of(name) for name in value_names()}
     return readers | _SPECIAL
 
 

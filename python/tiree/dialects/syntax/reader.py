@@ -35,6 +35,7 @@ _SUCCESSORS = re.compile(rf"{WS}\[{WS}(\^[\w.$-]+(?:{WS},{WS}\^[\w.$-]+)*){WS}\]
 _LABEL = re.compile(rf"{WS}(\^[\w.$-]+)")
 _NUMBERED = re.compile(r"(?:arg|in_|out_)?\d[\w$.-]*")
 _DEFAULT_LABEL = re.compile(r"bb\d+")
+_PROMISES = {"arith.trunci": "overflowFlags"}  # xDSL's op has no place for it
 
 CustomReader = Callable[["Reader", str, int], Operation]
 """Reads what follows an op's name; gets the reader, the op's full name, and the position of the name."""
@@ -216,6 +217,7 @@ class Reader(AttributeReader):
         properties: dict[str, Attribute] = {}
         if self.take("<"):
             properties = self.read_dictionary()
+            properties.pop(_PROMISES.get(name, ""), None)
             self.want(">", " after the properties")
         regions = self._read_region_list() if self.at("(") else []
         attributes = self.read_dictionary() if self.at("{") else {}

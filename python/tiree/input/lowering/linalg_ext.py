@@ -17,7 +17,7 @@ from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsuppor
 from tiree.input.lowering.regions import copy_body, scalar_block
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute
 from tiree.input.lowering.softmax import lower_attention
-from tiree.input.lowering.sort import positions, sort_values, stable
+from tiree.input.lowering.sort import comes_first, positions, sort_values, stable
 from tiree.input.lowering.structural import int_property, ints_property
 
 DISPATCHES = frozenset(["flow.dispatch.workgroups", "flow.executable", "stream.executable", "hal.executable"])
@@ -127,10 +127,7 @@ def _ranks(emit: Lowering, values: Sequence[SSAValue], dim: int, less: Before) -
         mine, theirs, total = args[:count], args[count : 2 * count], args[-1]
         theirs_first, mine_first = less(s, theirs, mine), less(s, mine, theirs)
         earlier = s.cmpi("ult", s.index(rank), s.index(dim))
-        comes_before = s.or_(
-            s.and_(theirs_first, s.not_(mine_first)),
-            s.and_(earlier, s.not_(s.and_(mine_first, s.not_(theirs_first)))),
-        )
+        comes_before = comes_first(s, theirs_first, mine_first, earlier)
         return [s.add_(total, s.select(comes_before, s.constant(i32, 1), s.constant(i32, 0)))]
 
     return emit.generic(
@@ -192,7 +189,7 @@ def _topk(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
     dim = int_property(op, "dimension")
     if len(inputs) == 1:
         line = positions(emit, tensor_type(inputs[0]).get_shape(), dim)
-        if line.type.element_type != types[1].element_type:  # pyright: ignore[reportAttributeAccessIssue]
+        if types[1].element_type != i32:
             raise Unsupported(f"with indices of {types[1].element_type}")
         inputs.append(line)
     return _ordered(emit, op, inputs, dim, _less(scalar_block(op)), types)

@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tiree.input.lowering.context import Unsupported
 from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.support.typed import int_of
 
 
 def scalar_block(op: Operation) -> Block:
@@ -27,8 +28,7 @@ def copy_body(s: ScalarBuilder, block: Block, arguments: Sequence[SSAValue]) -> 
         if op.regions:
             raise Unsupported(f"with {op.name} in its body")
         if op.name == "iree_linalg_ext.index":
-            dim = op.properties["dim"].value.data  # pyright: ignore[reportAttributeAccessIssue]
-            mapping[op.results[0]] = s.index(dim)
+            mapping[op.results[0]] = s.index(int_of(op.properties["dim"]))
             continue
         copy = type(op).create(
             operands=[mapping.get(value, value) for value in op.operands],

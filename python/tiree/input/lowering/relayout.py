@@ -11,6 +11,7 @@ from tiree.dialects.arith import constant_of
 from tiree.input.lowering.context import Lowering, Unsupported, map_attr, tensor_type
 from tiree.input.lowering.scalar import scalar_attribute
 from tiree.input.lowering.structural import ints_property
+from tiree.support.typed import is_float_attr, is_integer_attr
 
 
 def _transposed(emit: Lowering, value: SSAValue, order: Sequence[int]) -> SSAValue:
@@ -55,9 +56,9 @@ class _Tiles:
 def _padding(op: Operation) -> IntegerAttr | FloatAttr:
     if len(op.operands) > 2:
         value = constant_of(op.operands[2])
-        if not isinstance(value, (IntegerAttr, FloatAttr)):
-            raise Unsupported("with a padding value that is not a constant")
-        return value
+        if is_integer_attr(value) or is_float_attr(value):
+            return value
+        raise Unsupported("with a padding value that is not a constant")
     return scalar_attribute(tensor_type(op.operands[0]).element_type, 0)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, ArrayAttr, IntegerType, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, TensorType, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -17,6 +17,7 @@ from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsuppor
 from tiree.input.lowering.regions import copy_body, scalar_block
 from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute, widened
 from tiree.input.lowering.structural import int_property
+from tiree.support.typed import is_array_attr, is_integer_type
 
 _INFINITY = float("inf")
 
@@ -58,7 +59,7 @@ class _Attention:
 
     def __init__(self, op: Operation) -> None:
         maps = op.properties.get("indexing_maps")
-        if not isinstance(maps, ArrayAttr) or not all(isinstance(one, AffineMapAttr) for one in maps):
+        if not is_array_attr(maps) or not all(isinstance(one, AffineMapAttr) for one in maps):
             raise Unsupported("without indexing_maps")
         self.maps: list[AffineMap] = [one.data for one in maps if isinstance(one, AffineMapAttr)]
         if len(self.maps) not in (5, 6) or len(op.operands) != len(self.maps):
@@ -138,8 +139,8 @@ def _scores(
         (score,) = copy_body(s, block, [score])
         if mask is None:
             return score
-        if isinstance(args[1].type, IntegerType):
-            kept = args[1] if args[1].type.width.data == 1 else s.cmpi("ne", args[1], s.constant(args[1].type, 0))
+        if is_integer_type(args[1].type):
+            kept = args[1] if args[1].type == i1 else s.cmpi("ne", args[1], s.constant(args[1].type, 0))
             return s.select(kept, score, s.constant(wide, -_INFINITY))
         return s.add_(score, _widen(s, args[1], wide))
 

@@ -139,13 +139,18 @@ def positions(lowering: Lowering, shape: Sequence[int], dim: int) -> SSAValue:
     return lowering.parallel([], TensorType(i32, shape), body)
 
 
+def comes_first(s: ScalarBuilder, before: SSAValue, after: SSAValue, earlier: SSAValue) -> SSAValue:
+    """Whether one element comes before another: by comparison both ways, which need not be strict, then by place."""
+    decided, against = s.and_(before, s.not_(after)), s.and_(after, s.not_(before))
+    return s.or_(decided, s.and_(earlier, s.not_(against)))
+
+
 def stable(less: Less) -> Less:
     """`less` with ties broken by the last operand, the position."""
 
     def compare(s: ScalarBuilder, a: Sequence[SSAValue], b: Sequence[SSAValue]) -> SSAValue:
         before, after = less(s, a[:-1], b[:-1]), less(s, b[:-1], a[:-1])
-        earlier = s.cmpi("slt", a[-1], b[-1])
-        return s.or_(before, s.and_(s.not_(after), earlier))
+        return comes_first(s, before, after, s.cmpi("slt", a[-1], b[-1]))
 
     return compare
 
