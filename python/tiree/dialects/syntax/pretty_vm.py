@@ -312,7 +312,8 @@ def _readers() -> dict[str, CustomReader]:
     from tiree.dialects.vm import value_names
 
     readers: dict[str, CustomReader] = {f"vm.global.{kind}": _read_global for kind in (*SCALARS, "ref")}
-    readers |= {f"vm.{name}": shape_of(name) for name in value_names()}
+    # Addresses of globals have no form in IREE's dialect.
+    readers |= {f"vm.{name}": shape_of(name) for name in value_names() if ".indirect." not in name}
     return readers | _SPECIAL
 
 
