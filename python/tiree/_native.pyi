@@ -182,7 +182,7 @@ class HalBufferView:
     def get_buffer(self) -> HalBuffer: ...
     def map(self) -> MappedMemory: ...
 
-class DeviceArrayBase(HalBufferView):
+class DeviceArrayBase(HalBufferView, Buffer):
     def __init__(
         self,
         device: Any,

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, VectorType, i8
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, VectorType, i8
 from xdsl.passes import ModulePass
 
 from tiree.codegen.elf.frames import stack_frames
@@ -27,6 +27,7 @@ from tiree.dialects.hal_executable import ExecutableBinaryOp, ExecutableOp, Exec
 from tiree.support.cpu_target import TargetDescription, describe_target
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import file_location, location_of
+from tiree.support.typed import symbol_name
 
 if TYPE_CHECKING:
     from tiree.codegen.cpu.lower_again import Originals
@@ -39,12 +40,12 @@ class _Job:
     name: str
     variant: ExecutableVariantOp
     target: TargetDescription
-    units: list[tuple[str, Future[CompiledObject]]] = field(default_factory=list)
+    units: list[tuple[str, Future[CompiledObject]]] = field(default_factory=list[tuple[str, Future[CompiledObject]]])
 
 
 def _counts(variant: ExecutableVariantOp) -> dict[str, ExportCounts]:
     """Constants and bindings of each export's layout."""
-    found = {}
+    found: dict[str, ExportCounts] = {}
     for export in variant.exports:
         layout = export.layout
         found[export.sym_name.data] = ExportCounts(layout.constant_count, layout.binding_count)
@@ -53,7 +54,7 @@ def _counts(variant: ExecutableVariantOp) -> dict[str, ExportCounts]:
 
 def _places(variant: ExecutableVariantOp) -> dict[str, Place]:
     """Where the work of each export stands in the user's file."""
-    found = {}
+    found: dict[str, Place] = {}
     for export in variant.exports:
         location = file_location(export.location)
         if location is not None:
@@ -65,10 +66,10 @@ def _sources(variant: ExecutableVariantOp) -> tuple[dict[str, str], dict[tuple[s
     """The captured texts by stage, and the line of each export in them."""
     texts = {
         stage: bytes(data.buffer).decode()
-        for stage, data in (variant.sources.data if variant.sources else {}).items()
+        for stage, data in (variant.sources or DictionaryAttr({})).data.items()
         if isinstance(data, DenseAttr)
     }
-    lines = {}
+    lines: dict[tuple[str, str], int] = {}
     for stage, text in texts.items():
         for number, line in enumerate(text.splitlines(), 1):
             found = _FUNCTION.match(line)
@@ -97,7 +98,7 @@ def _lower_again(job: _Job, oversized: dict[str, int], originals: Originals | No
     """Replaces kernels by smaller ones. Raises `CompileError` for one that cannot be smaller."""
     inner = job.variant.inner_module
     assert inner is not None
-    functions = {op.properties["sym_name"].data: op for op in inner.body.block.ops if op.name == "func.func"}  # pyright: ignore
+    functions = {symbol_name(op): op for op in inner.body.block.ops if op.name == "func.func"}
     for export in job.variant.exports:
         name = export.sym_name.data
         if name not in oversized:

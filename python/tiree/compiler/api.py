@@ -47,7 +47,7 @@ def _enum_value(kind: type[Enum], value: Any, name: str) -> str:
     return kind[key].value
 
 
-_TOOL_KEYWORDS = {
+_TOOL_KEYWORDS: dict[str, Any] = {
     "output_file": None,
     "target_backends": (),
     "input_type": InputType.AUTO,

@@ -125,7 +125,7 @@ def _exchange_args(block: Block, first: int, second: int) -> None:
     args = list(block.args)
     args[first], args[second] = args[second], args[first]
     args[first].index, args[second].index = first, second
-    block._args = tuple(args)  # pyright: ignore[reportPrivateUsage]
+    block._args = tuple(args)  # pyright: ignore[reportPrivateUsage]: xDSL cannot move a block argument
 
 
 def merge_equal_inputs(op: Operation) -> bool:

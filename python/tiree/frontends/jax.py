@@ -39,7 +39,7 @@ def _lower(function: Any, example_arguments: Sequence[Any]) -> Any:
     if not hasattr(function, "lower"):
         return keeping.lower(*example_arguments)
     lowered = function.lower(*example_arguments)
-    given: int = len(jax.tree.leaves(lowered.args_info))  # pyright: ignore[reportUnknownMemberType]
+    given = len(jax.tree.leaves(lowered.args_info))
     kept = _argument_count(lowered)
     if kept == given:
         return lowered

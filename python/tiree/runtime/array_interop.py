@@ -61,27 +61,18 @@ class DeviceArray(_native.DeviceArrayBase):
         import numpy as np
 
         try:
-            return np.asarray(memoryview(self))  # pyright: ignore[reportArgumentType]
+            return np.asarray(memoryview(self))
         except BufferError:
             # A dtype that the protocol cannot name, or one that stands in, or no implicit transfers.
             pass
         dtype = self.dtype
-        # numpy's stubs know no buffers of other classes before Python 3.12.
-        flat = np.frombuffer(self.map(), np.uint8)[: self.size * dtype.itemsize]  # pyright: ignore[reportArgumentType, reportCallIssue]
+        flat = np.frombuffer(memoryview(self.map()), np.uint8)[: self.size * dtype.itemsize]
         return flat.view(dtype).reshape(self.shape)
-
-    def _host(self) -> np.ndarray:
-        if not self.implicit_host_transfer:
-            raise ValueError(
-                "this device array cannot be implicitly transferred to the host; call .to_host(), or make it with "
-                "implicit_host_transfer=True"
-            )
-        return self.to_host()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         import numpy as np
 
-        array = self._host()
+        array = _host(self)
         if dtype is not None and np.dtype(dtype) != array.dtype:
             if copy is False:
                 raise ValueError(f"cannot give {array.dtype} as {dtype} without a copy")
@@ -89,11 +80,11 @@ class DeviceArray(_native.DeviceArrayBase):
         return array.copy() if copy else array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        plain = [x._host() if isinstance(x, DeviceArray) else x for x in inputs]
+        plain = [_host(x) if isinstance(x, DeviceArray) else x for x in inputs]
         return getattr(ufunc, method)(*plain, **kwargs)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self._host().__dlpack__(**kwargs)
+        return _host(self).__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return (1, 0)
@@ -122,21 +113,31 @@ class DeviceArray(_native.DeviceArrayBase):
         return iter(self.to_host())
 
     def __bool__(self) -> bool:
-        return bool(self._host())
+        return bool(_host(self))
 
     def __int__(self) -> int:
-        return int(self._host())
+        return int(_host(self))
 
     def __float__(self) -> float:
-        return float(self._host())
+        return float(_host(self))
 
     def __index__(self) -> int:
-        return self._host().__index__()
+        return _host(self).__index__()
 
     def __repr__(self) -> str:
         return f"<Tiree DeviceArray: shape={self.shape}, dtype={self.dtype}>"
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
+    __hash__ = None  # pyright: ignore[reportAssignmentType]: Python's way to say "not hashable", unlike typeshed's
+
+
+def _host(array: DeviceArray) -> np.ndarray:
+    """The array for an implicit look at it. Raises `ValueError` where that is not allowed."""
+    if not array.implicit_host_transfer:
+        raise ValueError(
+            "this device array cannot be implicitly transferred to the host; call .to_host(), or make it with "
+            "implicit_host_transfer=True"
+        )
+    return array.to_host()
 
 
 def _install_operators() -> None:
@@ -144,8 +145,8 @@ def _install_operators() -> None:
 
     def forward(name: str) -> Any:
         def operator(self: DeviceArray, *others: Any) -> Any:
-            plain = [o._host() if isinstance(o, DeviceArray) else o for o in others]
-            return getattr(self._host(), name)(*plain)
+            plain = [_host(o) if isinstance(o, DeviceArray) else o for o in others]
+            return getattr(_host(self), name)(*plain)
 
         operator.__name__ = name
         return operator

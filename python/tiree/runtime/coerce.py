@@ -151,8 +151,10 @@ def _same_integer(given: np.dtype, wanted: np.dtype) -> bool:
 def _foreign_array(value: Any, where: str, needs: str) -> np.ndarray:
     import numpy as np
 
+    from tiree.runtime.dtypes import is_numpy_scalar
+
     try:
-        if not hasattr(value, "__array__") and not isinstance(value, np.generic):
+        if not hasattr(value, "__array__") and not is_numpy_scalar(value):
             return np.from_dlpack(value)
         return np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tiree.runtime.enums import HalElementType
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    from typing_extensions import TypeIs
 
 _NAMES = {
     HalElementType.BOOL_8: "bool", HalElementType.INT_8: "int8", HalElementType.INT_16: "int16",
@@ -122,3 +126,11 @@ def map_abi_type_to_dtype_info(abi_type: str) -> DTypeInfo:
         if (DTYPE_TO_ABI_TYPE.get(dtype) or _ABI_TYPES.get(name)) == abi_type and dtype.kind != "u":
             return map_dtype_to_dtype_info(dtype)
     raise KeyError(f"'{abi_type}' is not a known ABI type")
+
+
+def is_numpy_array(value: object) -> TypeIs[npt.NDArray[Any]]:
+    return isinstance(value, np.ndarray)
+
+
+def is_numpy_scalar(value: object) -> TypeIs[np.generic[Any]]:
+    return isinstance(value, np.generic)

@@ -85,7 +85,7 @@ def parameter_index_entry_as_numpy_ndarray(index_entry: ParameterIndexEntry) -> 
 
     metadata = index_entry.metadata
     try:
-        found = json.loads(metadata.removeprefix(_PREFIX)) if metadata.startswith(_PREFIX) else {}
+        found: dict[str, Any] = json.loads(metadata.removeprefix(_PREFIX)) if metadata.startswith(_PREFIX) else {}
         dtype, shape = map_name_to_dtype_info(found["dtype"]).dtype, [int(d) for d in found["shape"]]
     except (ValueError, KeyError, TypeError) as error:
         what = "does not say dtype and shape" if metadata else "is empty"
@@ -97,11 +97,13 @@ def save_archive_file(entries: Mapping[str, Any | SplatValue], file_path: str | 
     """Writes an `.irpa` archive of arrays, splats and anything with a buffer. Entries have no metadata, as in IREE."""
     import numpy as np
 
+    from tiree.runtime.dtypes import is_numpy_array, is_numpy_scalar
+
     index = ParameterIndex()
     for key, value in entries.items():
         if isinstance(value, SplatValue):
             index.add_splat(key, value.item.reshape(1).view(np.uint8), value.total_length)
-        elif isinstance(value, np.ndarray | np.generic):
+        elif is_numpy_array(value) or is_numpy_scalar(value):
             index.add_buffer(key, _bytes_of(np.asarray(value)))
         else:
             index.add_buffer(key, value)

@@ -76,8 +76,8 @@ class BoundModule:
 class BoundModules(Mapping[str, BoundModule]):
     """The modules of a context by name, as attributes and items."""
 
-    def __init__(self) -> None:
-        self._modules: dict[str, BoundModule] = {}
+    def __init__(self, modules: dict[str, BoundModule]) -> None:
+        self._modules = modules
 
     def __getitem__(self, name: str) -> BoundModule:
         return self._modules[name]
@@ -112,9 +112,8 @@ class SystemContext:
         else:
             start += list(vm_modules)
             self.vm_context = _native.VmContext(self.instance, modules=start)
-        self.modules = BoundModules()
-        for module in start:
-            self.modules._modules[module.name] = BoundModule(self, module)
+        self._bound = {module.name: BoundModule(self, module) for module in start}
+        self.modules = BoundModules(self._bound)
 
     @property
     def instance(self) -> _native.VmInstance:
@@ -128,7 +127,7 @@ class SystemContext:
             if module.name in self.modules:
                 raise ValueError(f'the context has a module "{module.name}" already')
             self.vm_context.register_modules([module])
-            self.modules._modules[module.name] = BoundModule(self, module)
+            self._bound[module.name] = BoundModule(self, module)
 
     def add_module_dependency(self, name: str, minimum_version: int = 0) -> None:
         """Links the native module `name` of this build. Raises `ValueError`: there is none that links itself."""
@@ -221,7 +220,9 @@ def normalize_value(value: Any) -> Any:
     """Numbers, bools and numpy scalars as numpy arrays (ints as int32, floats as float32); anything else as it is."""
     import numpy as np
 
-    if isinstance(value, np.generic):
+    from tiree.runtime.dtypes import is_numpy_scalar
+
+    if is_numpy_scalar(value):
         return np.asarray(value)
     if isinstance(value, bool):
         return np.asarray(value, np.bool_)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from threading import RLock
+from typing import cast
 
 from tiree import _native
 
@@ -38,7 +39,7 @@ class HalDriver:
 
     def create_device(self, device_id: object, params: object = None, allocators: object = None) -> _native.HalDevice:
         """`device_id` 0 or an entry of `query_available_devices`."""
-        number = device_id.get("device_id") if isinstance(device_id, dict) else device_id
+        number = cast("dict[str, object]", device_id).get("device_id") if isinstance(device_id, dict) else device_id
         if number != 0:
             raise ValueError(f"{self.name} has one device, 0; got {number!r}")
         if params:
@@ -93,7 +94,7 @@ def get_first_device(device_uris: Sequence[str] | None = None, cache: bool = Tru
     if device_uris is None:
         environment = os.environ.get("TIREE_DEFAULT_DEVICE") or os.environ.get("IREE_DEFAULT_DEVICE")
         device_uris = (environment or DEFAULT_DRIVER_NAMES).split(",")
-    reasons = []
+    reasons: list[str] = []
     for uri in device_uris:
         try:
             return get_device(uri, cache)

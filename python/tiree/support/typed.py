@@ -117,6 +117,11 @@ def int_of(attr: Attribute | None) -> int:
     return attr.value.data if is_integer_attr(attr) else _wrong(attr, "an integer")
 
 
+def number_of(attr: Attribute | None) -> int | float:
+    """The number of an integer or float attribute."""
+    return attr.value.data if is_integer_attr(attr) or is_float_attr(attr) else _wrong(attr, "a number")
+
+
 def ints_of(attr: Attribute | None) -> tuple[int, ...]:
     """The numbers of `array<i64: ...>` (of any integer type)."""
     return attr.get_values() if is_int_array(attr) else _wrong(attr, "an array of integers")

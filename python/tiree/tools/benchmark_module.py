@@ -161,7 +161,7 @@ def _benchmark(
     batch = parsed["batch_size"]
     calls = _calls(parsed, measure)
     name = _name(function)
-    found = []
+    found: list[Measurement] = []
     for repetition in range(parsed["benchmark_repetitions"]):
         real, cpu = measure(calls)
         iterations = calls * batch

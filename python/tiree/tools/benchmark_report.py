@@ -104,7 +104,7 @@ def json(measurements: Sequence[Measurement], unit: str, context: Mapping[str, A
         "json_schema_version": 1,
         **context,
     }
-    rows = []
+    rows: list[dict[str, Any]] = []
     for m in measurements:
         row: dict[str, Any] = {
             "name": m.name,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.pass_registry import load_pass, pass_locations
 from tiree.support.errors import CompileError, Diagnostic, InternalError
@@ -201,7 +201,7 @@ def _refuse_useless(parsed: ParsedFlags) -> None:
             raise fail(f"{dashes}{name} has no effect: no pass runs", "name passes, or add --compile-to=PHASE")
 
 
-def _print_settings(parsed: ParsedFlags) -> dict:
+def _print_settings(parsed: ParsedFlags) -> dict[str, Any]:
     return {
         "debuginfo": parsed["mlir-print-debuginfo"],
         "elide_larger_than": parsed["mlir-elide-elementsattrs-if-larger"],

@@ -24,6 +24,7 @@ from tiree.codegen.common.graph import (
 )
 from tiree.codegen.common.linear import SCALAR, VECTOR, ZERO, Lin, Sym, substitute
 from tiree.codegen.common.views import row_major_strides
+from tiree.support.typed import int_of
 
 GATHERED = None
 """The stride of an access whose address depends on a loop in no linear way."""
@@ -146,8 +147,8 @@ class Accesses:
             self.pin(*idx)
             return
         loops = [ZERO] * len(generic.loops)
-        for dim, index in zip(generic.output_map(node.number).plain_dims, idx, strict=True):
-            loops[dim] = index  # pyright: ignore[reportCallIssue, reportArgumentType]
+        for dim, index in zip(generic.output_map(node.number).bare_dims, idx, strict=True):
+            loops[dim] = index
         self.nest(generic, loops)
 
     def nest(self, generic: GenericNode, loops: list[Lin]) -> None:
@@ -176,7 +177,7 @@ class Accesses:
                 at = tuple(self.body_index(generic, v, loops) for v in op.operands[1:])
                 self.visit(generic.extracted[op.operands[0]], at)
             elif op.name == "linalg.index":
-                self.pin(loops[op.properties["dim"].value.data])  # pyright: ignore[reportAttributeAccessIssue]
+                self.pin(loops[int_of(op.properties["dim"])])
 
     def _affine(self, loops: Sequence[Lin]) -> Lin:
         """Some index of a map result with division or remainder."""
@@ -190,13 +191,13 @@ class Accesses:
             return Lin(constant)
         op = value.owner
         if not isinstance(op, Operation):
-            position = generic.body.args.index(value)  # pyright: ignore[reportArgumentType]
+            position = generic.body.args.index(value)
             used = generic.maps[position].dims_used() if position < generic.num_inputs else range(len(loops))
             return self.opaque([loops[d] for d in used], 0, 1 << 30)
         if op.parent is not generic.body:
             return self.opaque([], 0, 1 << 30)
         if op.name == "linalg.index":
-            return loops[op.properties["dim"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
+            return loops[int_of(op.properties["dim"])]
         inputs = [self.body_index(generic, v, loops) for v in op.operands]
         match op.name:
             case "arith.addi":
@@ -227,6 +228,6 @@ def mergeable(outer: Sym, outer_size: int, inner: Sym, inner_size: int, accesses
         return False
     for access in accesses.found:
         a, b = access.stride(outer), access.stride(inner)
-        if a is GATHERED or b is GATHERED or a != b * inner_size:  # pyright: ignore[reportOptionalOperand]
+        if a is None or b is None or a != b * inner_size:  # None: GATHERED
             return False
     return outer_size > 0

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from xdsl.dialects import linalg
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tiree.codegen.common.graph import (
@@ -38,6 +38,7 @@ from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.typed import int_of, is_tensor_type, symbol_name
 
 ELEMENTWISE_PREFIXES = ("arith.", "math.")
 
@@ -58,7 +59,7 @@ class _Analysis:
     """Maps the function's tensor values to nodes, op by op."""
 
     def __init__(self, func: Operation) -> None:
-        name = func.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+        name = symbol_name(func)
         self.info = DispatchInfo(name, op=func)
         self.nodes = self.info.nodes
         self.refs: dict[SSAValue, BindingRef] = {}
@@ -86,7 +87,7 @@ class _Analysis:
         handler = self.handlers.get(op.name)
         if handler is not None:
             handler(op)
-        elif any(isinstance(r.type, TensorType) for r in op.results):
+        elif any(is_tensor_type(r.type) for r in op.results):
             if op.name == "arith.constant":
                 self.constant(op)
             elif op.name.startswith(ELEMENTWISE_PREFIXES):
@@ -103,7 +104,7 @@ class _Analysis:
 
     def shape(self, value: SSAValue, op: Operation) -> tuple[int, ...]:
         type = value.type
-        assert isinstance(type, TensorType)
+        assert is_tensor_type(type)
         shape = tuple(type.get_shape())
         if DYNAMIC_INDEX in shape:
             raise fail(op, f"{op.name} has dynamic shape {type}; this target needs static shapes")
@@ -127,7 +128,7 @@ class _Analysis:
 
     def subspan(self, op: Any) -> None:
         bound = getattr(op.result.type, "bound_type", None)
-        if not isinstance(bound, TensorType):
+        if not is_tensor_type(bound):
             raise fail(op, f"{op.name} of {op.result.type}: codegen needs a dispatch tensor")
         shape = tuple(bound.get_shape())
         if DYNAMIC_INDEX in shape:
@@ -228,7 +229,7 @@ class _Analysis:
 
     def scalar_operand(self, value: SSAValue) -> Node:
         """A tensor's node; a scalar operand of a generic reads as a rank-0 tensor."""
-        if isinstance(value.type, TensorType):
+        if is_tensor_type(value.type):
             return self.node(value)
         return FillNode((), value.type, value)
 
@@ -242,7 +243,7 @@ class _Analysis:
                     loops[dim] = size
         if None in loops:
             raise fail(op, f"{op.name}: loop d{loops.index(None)} has no operand dimension that gives its size")
-        return loops  # pyright: ignore[reportReturnType]
+        return [size for size in loops if size is not None]
 
     def add_generic(
         self,
@@ -256,7 +257,7 @@ class _Analysis:
     ) -> None:
         generic = GenericNode(op, body, operands, maps, reductions, loops, extracted)
         for number, result in enumerate(op.results):
-            assert isinstance(result.type, TensorType)
+            assert is_tensor_type(result.type)
             node = ResultNode(generic, number, self.shape(result, op), result.type.element_type)
             generic.results.append(node)
             self.nodes[result] = forward_copy(generic, number) or node
@@ -265,7 +266,7 @@ class _Analysis:
     def elementwise(self, op: Operation) -> None:
         """An arith or math op on tensors becomes a generic with identity maps."""
         result = op.results[0]
-        assert isinstance(result.type, TensorType)
+        assert is_tensor_type(result.type)
         shape = self.shape(result, op)
         operands = [self.scalar_operand(value) for value in op.operands]
         body = Block(arg_types=[*[n.element for n in operands], result.type.element_type])
@@ -348,7 +349,7 @@ class _Analysis:
 
     def concat(self, op: Any) -> None:
         sources = [self.node(v) for v in op.operands]
-        dim = op.properties["dim"].value.data
+        dim = int_of(op.properties["dim"])
         shape = self.shape(op.results[0], op)
         sources = [s for s in sources if s.shape[dim]]
         if len(sources) == 1:
@@ -376,10 +377,12 @@ def reshaped(source: Node, shape: Sequence[int]) -> Node:
 
 def forward_copy(generic: GenericNode, number: int) -> Node | None:
     """The view that replaces a result which only moves elements of loaded memory (transpose, broadcast, slice)."""
-    yielded = generic.body.last_op.operands[number]  # pyright: ignore[reportOptionalMemberAccess]
-    if yielded.owner is not generic.body or any(generic.is_reduction):
+    last = generic.body.last_op
+    assert last is not None
+    yielded = last.operands[number]
+    if not isinstance(yielded, BlockArgument) or yielded.block is not generic.body or any(generic.is_reduction):
         return None
-    index = yielded.index  # pyright: ignore[reportAttributeAccessIssue]
+    index = yielded.index
     output = generic.output_map(number)
     if index >= generic.num_inputs or not output.is_permutation_of(range(len(generic.loops))):
         return None
@@ -393,7 +396,7 @@ def forward_copy(generic: GenericNode, number: int) -> Node | None:
     if source.element != generic.results[number].element:
         return None
     view = source.view.through(flat, generic.loops)
-    order: list[int] = output.plain_dims  # pyright: ignore[reportAssignmentType]
+    order = output.bare_dims
     return LoadNode(
         source.ref,
         View(tuple(view.shape[d] for d in order), tuple(view.strides[d] for d in order), view.base, view.dynamic),

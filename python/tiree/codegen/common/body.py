@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects import math, vector
-from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, IntegerType, i1
+from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.codegen.common.builder import (
@@ -28,6 +28,7 @@ from tiree.codegen.common.builder import (
 )
 from tiree.codegen.common.combine import fused_products
 from tiree.codegen.common.linear import UNBOUNDED, Lin
+from tiree.support.typed import int_of, is_float_attr, is_integer_attr, is_integer_type
 
 if TYPE_CHECKING:
     from tiree.codegen.common.evaluate import Evaluator, Point
@@ -74,8 +75,9 @@ class BodyEvaluator:
         self.indices = indices
         self.point = point
         self.env: dict[SSAValue, Value] = {}
-        fuse = generic is not None and ev.tuning.fuse_multiply_add
-        self.fused: dict[Operation, None] = fused_products(generic) if fuse else {}  # pyright: ignore[reportArgumentType]
+        self.fused: dict[Operation, None] = {}
+        if generic is not None and ev.tuning.fuse_multiply_add:
+            self.fused = fused_products(generic)
 
     def run(self, body: Block, args: Sequence[Value | None]) -> list[Value]:
         """The yielded values; `args[i]` may be None where the body ignores that argument."""
@@ -162,7 +164,7 @@ class BodyEvaluator:
 
     def fitted(self, lin: Lin, type: Attribute) -> IndexValue | None:
         """`lin` as a value of `type` when it cannot overflow it."""
-        if isinstance(type, IntegerType):
+        if is_integer_type(type):
             low, high = lin.bounds()
             limit = 1 << (type.width.data - 1)
             if low < -limit or high >= limit:
@@ -184,7 +186,7 @@ def constant_of_ssa(value: SSAValue) -> int | None:
     owner = value.owner
     if isinstance(owner, Operation) and owner.name == "arith.constant":
         attr = owner.properties["value"]
-        if isinstance(attr, IntegerAttr):
+        if is_integer_attr(attr):
             return attr.value.data
     return None
 
@@ -194,17 +196,17 @@ def constant_of_ssa(value: SSAValue) -> int | None:
 
 def _constant(body: BodyEvaluator, op: Operation) -> Value | None:
     attr = op.properties["value"]
-    if isinstance(attr, IntegerAttr):
+    if is_integer_attr(attr):
         if isinstance(attr.type, IndexType):
             return IndexValue(Lin(attr.value.data), INDEX)
         return body.b.constant(attr.value.data, attr.type)
-    if isinstance(attr, FloatAttr):
+    if is_float_attr(attr):
         return body.b.constant(attr.value.data, attr.type)
     raise body.ev.fail(op, f"constant {attr} inside a structured op's body is not a scalar")
 
 
-def _index(body: BodyEvaluator, op: Any) -> Value:
-    return IndexValue(body.indices[op.dim.value.data], INDEX)
+def _index(body: BodyEvaluator, op: Operation) -> Value:
+    return IndexValue(body.indices[int_of(op.properties["dim"])], INDEX)
 
 
 def _extract(body: BodyEvaluator, op: Operation) -> Value:
@@ -383,7 +385,7 @@ def _addf(body: BodyEvaluator, op: Operation) -> Value | None:
             a, b, c = body.b.match(*[body.b.widen(body.ev.ssa(body.get(v))) for v in terms])
             if lanes_of(c):
                 return body.b.emit(vector.FMAOp, [a, b, c], c.type)
-            return body.b.emit(math.FmaOp, [a, b, c], c.type, NO_FASTMATH)  # pyright: ignore[reportArgumentType]
+            return body.b.emit(math.FmaOp, [a, b, c], c.type, NO_FASTMATH)
     return None
 
 

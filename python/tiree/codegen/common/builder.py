@@ -10,6 +10,7 @@ hoist like arithmetic, other reads stay after the last write.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import arith as xarith
 from xdsl.dialects import memref, scf, vector
@@ -32,6 +33,10 @@ from tiree.dialects.arith import ConstantOp
 from tiree.dialects.arith_ext import CmpIOp, SelectOp
 from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
 from tiree.dialects.vector_ext import GatherOp, ScatterOp
+from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, is_vector_type, number_of
+
+if TYPE_CHECKING:
+    from tiree.codegen.common.body import Value
 
 INDEX = IndexType()
 BF16 = BFloat16Type()
@@ -63,14 +68,16 @@ class Buffer:
 
 
 class Frame:
-    """One open block. `memo` maps an operation's key to its result while the block is open."""
+    """One open block: results of operations by their keys, symbols of computed indices, values that evaluation made."""
 
-    __slots__ = ("block", "kind", "memo")
+    __slots__ = ("block", "kind", "memo", "syms", "values")
 
     def __init__(self, block: Block, kind: str) -> None:
         self.block = block
         self.kind = kind
         self.memo: dict[object, SSAValue] = {}
+        self.syms: dict[tuple[SSAValue, int, int], Sym] = {}
+        self.values: dict[object, Value] = {}
 
 
 class OpenLoop:
@@ -114,13 +121,13 @@ class KernelBuilder:
     def opaque(self, value: SSAValue, low: int, high: int) -> Lin:
         """A computed index (scalar index, or vector of index or integers) as a linear form of its own."""
         # The bounds belong to the symbol: what is known of a value depends on the conditionals around it.
-        key = ("sym", value, low, high)
-        memo = self.frames[self.level_of(value)].memo
-        sym = memo.get(key)
+        key = (value, low, high)
+        syms = self.frames[self.level_of(value)].syms
+        sym = syms.get(key)
         if sym is None:
-            kind = VECTOR if isinstance(value.type, VectorType) else SCALAR
-            sym = memo[key] = self.sym(kind, value, low, high)  # pyright: ignore[reportArgumentType]
-        return Lin.of(sym)  # pyright: ignore[reportArgumentType]
+            kind = VECTOR if is_vector_type(value.type) else SCALAR
+            sym = syms[key] = self.sym(kind, value, low, high)
+        return Lin.of(sym)
 
     # Emission ----------------------------------------------------------------------------------------------------
 
@@ -184,9 +191,10 @@ class KernelBuilder:
         found = memo.get(key)
         if found is None:
             if isinstance(type, AnyFloat):
-                attr = FloatAttr(float(value), type)  # pyright: ignore[reportCallIssue, reportArgumentType]
+                attr = FloatAttr(float(value), type)
             else:
-                attr = IntegerAttr(_wrap(int(value), type), type)  # pyright: ignore[reportCallIssue, reportArgumentType]
+                assert is_integer_type(type) or isinstance(type, IndexType)
+                attr = IntegerAttr(_wrap(int(value), type), type)
             found = memo[key] = self._constant(attr)
         return found
 
@@ -208,19 +216,17 @@ class KernelBuilder:
         memo = self.frames[0].memo
         found = memo.get(key)
         if found is None:
-            type = self.vector_type(element, lanes)
-            splat = len(values) == 1
+            type, splat = self.vector_type(element, lanes), len(values) == 1
             found = memo[key] = self._constant(DenseAttr.from_buffer(type, raw, splat), type)
         return found
 
     def broadcast(self, value: SSAValue, lanes: int) -> SSAValue:
         """`value` in every lane (itself when it is a vector already or `lanes` is 0)."""
-        if not lanes or isinstance(value.type, VectorType):
+        if not lanes or is_vector_type(value.type):
             return value
         owner = value.owner
         if isinstance(owner, ConstantOp):
-            attr = owner.value
-            return self.splat(attr.value.data, value.type, lanes)  # pyright: ignore[reportAttributeAccessIssue]
+            return self.splat(number_of(owner.value), value.type, lanes)
         return self.emit(vector.BroadcastOp, [value], self.vector_type(value.type, lanes))
 
     # Arithmetic --------------------------------------------------------------------------------------------------
@@ -264,7 +270,7 @@ class KernelBuilder:
         if element_of(value) != BF16:
             return value
         owner = value.owner
-        if isinstance(owner, ConstantOp) and isinstance(owner.value, FloatAttr):
+        if isinstance(owner, ConstantOp) and is_float_attr(owner.value):
             raw = encode_scalar(BF16, owner.value.value.data)
             return self.constant(decode_scalar(BF16, raw), F32)
         return self.cast(xarith.ExtFOp, value, F32)
@@ -305,7 +311,7 @@ class KernelBuilder:
     def integers(self, lin: Lin, type: Attribute, lanes: int) -> SSAValue:
         """`lin` as integers of `type` (index or iN): a scalar when it is uniform, else a vector of `lanes`."""
         uniform, varying = self.uniform_part(lin)
-        base = self._convert(self.index(uniform), type)
+        base = self.convert(self.index(uniform), type)
         if not varying.terms:
             return base
         total: SSAValue | None = None
@@ -313,7 +319,7 @@ class KernelBuilder:
             if sym.kind is LANE:
                 term = self.vector_constant([coefficient * lane for lane in range(lanes)], type, lanes)
             else:
-                term = self._convert(sym.value, type)
+                term = self.convert(sym.value, type)
                 if coefficient != 1:
                     term = self.binary(xarith.MuliOp, term, self.constant(coefficient, type))
             total = term if total is None else self.binary(xarith.AddiOp, total, term)
@@ -322,18 +328,18 @@ class KernelBuilder:
             return total
         return self.binary(xarith.AddiOp, self.broadcast(base, lanes), total)
 
-    def _convert(self, value: SSAValue, type: Attribute) -> SSAValue:
+    def convert(self, value: SSAValue, type: Attribute) -> SSAValue:
         """Between index and integers, scalar or vector."""
         source = element_of(value)
         if source == type:
             return value
         owner = value.owner
-        if isinstance(owner, ConstantOp) and isinstance(owner.value, IntegerAttr):
+        if isinstance(owner, ConstantOp) and is_integer_attr(owner.value):
             return self.constant(owner.value.value.data, type)
         if isinstance(source, IndexType) or isinstance(type, IndexType):
             return self.cast(xarith.IndexCastOp, value, type)
-        assert isinstance(source, IntegerType)
-        assert isinstance(type, IntegerType)
+        assert is_integer_type(source)
+        assert is_integer_type(type)
         wider = type.width.data > source.width.data
         return self.cast(xarith.ExtSIOp if wider else xarith.TruncIOp, value, type)
 
@@ -353,12 +359,13 @@ class KernelBuilder:
             assert isinstance(low, int)
             assert isinstance(high, int)
             bounds = (low, low + (max(high - low - 1, 0) // step) * step)
-        operands = tuple(v if isinstance(v, SSAValue) else self.constant(v, INDEX) for v in (low, high, step))
+        low, high = (v if isinstance(v, SSAValue) else self.constant(v, INDEX) for v in (low, high))
+
         block = Block(arg_types=[INDEX, *[v.type for v in inits]])
         self.frames.append(Frame(block, DYNAMIC_LOOP if dynamic else LOOP))
         for arg in block.args:
             self.levels[arg] = self.level
-        loop = OpenLoop(operands, inits, self.sym(SCALAR, block.args[0], *bounds))  # pyright: ignore
+        loop = OpenLoop((low, high, self.constant(step, INDEX)), inits, self.sym(SCALAR, block.args[0], *bounds))
         loop.args = block.args[1:]
         return loop
 
@@ -461,17 +468,17 @@ class KernelBuilder:
 def lanes_of(value: SSAValue) -> int:
     """The lanes of a vector, 0 for a scalar."""
     type = value.type
-    return type.shape.data[0].data if isinstance(type, VectorType) else 0
+    return type.shape.data[0].data if is_vector_type(type) else 0
 
 
 def element_of(value: SSAValue) -> Attribute:
     type = value.type
-    return type.element_type if isinstance(type, VectorType) else type
+    return type.element_type if is_vector_type(type) else type
 
 
 def _wrap(value: int, type: Attribute) -> int:
     """The signed representative modulo the width (i1: 0 or 1 as MLIR's true = -1 is printed as `true`)."""
-    width = type.width.data if isinstance(type, IntegerType) else 64
+    width = type.width.data if is_integer_type(type) else 64
     if width == 1:
         return value & 1
     value &= (1 << width) - 1

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith as xarith
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
 from tiree.codegen.common.graph import GenericNode
+from tiree.support.typed import is_integer_type
 
 INF = float("inf")
 
@@ -124,7 +124,7 @@ def _selection(generic: GenericNode) -> Reassociation | None:
     if needed is None:
         return None
     for op in ops:
-        if op.name == "arith.cmpi" and isinstance(op.operands[0].type, IntegerType):
+        if op.name == "arith.cmpi" and is_integer_type(op.operands[0].type):
             for number, pair in enumerate(zip(leaves, accumulators, strict=True)):
                 if {*op.operands} == {*pair}:
                     index = number
@@ -173,7 +173,7 @@ def _leaf(value: SSAValue, accumulator: SSAValue, dependent: dict[SSAValue, None
 
 def fused_products(generic: GenericNode) -> dict[Operation, None]:
     """The `mulf`s of a reduction body whose only use is an `addf`: those that become a fused multiply-add."""
-    cached = generic.__dict__.get("_fused_products")
+    cached: dict[Operation, None] | None = generic.__dict__.get("_fused_products")
     if cached is None:
         cached = {}
         if generic.reduction_dims:

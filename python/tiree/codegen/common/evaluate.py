@@ -9,11 +9,13 @@ the same operand share its load. Nodes that a plan materialised are read from sc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal, TypeAlias
 
 from xdsl.dialects import arith as xarith
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import IndexType, IntegerType, MemRefType, SymbolRefAttr
+from xdsl.dialects.builtin import IndexType, MemRefType, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir.affine import AffineExpr
 
 from tiree.codegen.common.analyze import fail
 from tiree.codegen.common.body import BodyEvaluator, IndexValue, Value
@@ -41,6 +43,10 @@ from tiree.codegen.common.reading import read_points
 from tiree.codegen.common.reduce import reduce_points
 from tiree.codegen.common.views import element_count, row_major_strides
 from tiree.dialects.hal_executable import InterfaceBindingSubspanOp
+from tiree.support.typed import is_integer_type
+
+Condition: TypeAlias = "SSAValue | Literal[False] | None"
+"""A condition that is decided when the kernel runs, or never true, or (None) always true."""
 
 
 class Evaluator:
@@ -70,30 +76,30 @@ class Evaluator:
         """A scalar defined in the dispatch function, outside every body."""
         key = ("outer", value)
         for frame in self.b.frames:
-            found = frame.memo.get(key)
+            found = frame.values.get(key)
             if found is not None:
                 return found
         op = value.owner
         if not isinstance(op, Operation):
-            raise self.fail(self.info.op, "the dispatch function has a scalar argument")  # pyright: ignore
+            raise self.fail(self.info.op, "the dispatch function has a scalar argument")
         saved, self.width = self.width, 0
         body = BodyEvaluator(self, None, (), None)
         if op.name == "hal.interface.constant.load" or op.name.startswith("hal.interface.workgroup"):
-            copied = self.b.emit(type(op), [], value.type, op.properties, tuple(op.properties.values()))  # pyright: ignore
+            copied = self.b.emit(type(op), [], value.type, op.properties, tuple(op.properties.values()))
             result: Value = body.wrap(copied)
         else:
             body.visit(op)
             result = body.env[value]
         self.width = saved
         level = self.b.level_of(result) if isinstance(result, SSAValue) else self.b.level
-        self.b.frames[level].memo[key] = result  # pyright: ignore[reportArgumentType]
+        self.b.frames[level].values[key] = result
         return result
 
     def outer_index(self, value: SSAValue) -> Lin:
         found = self.outer(value)
         if isinstance(found, IndexValue):
             return found.lin
-        return self.b.opaque(self.b._convert(found, INDEX), *self.ranges.get(found, (-(1 << 62), 1 << 62)))
+        return self.b.opaque(self.b.convert(found, INDEX), *self.ranges.get(found, (-(1 << 62), 1 << 62)))
 
     def offset(self, value: int | SSAValue) -> Lin:
         return Lin(value) if isinstance(value, int) else self.outer_index(value)
@@ -117,7 +123,7 @@ class Evaluator:
         offset = self.b.index(self.offset(ref.offset))
         element = storage_element(ref.element)
         type = MemRefType(element, [ref.size])
-        op = InterfaceBindingSubspanOp(ref.layout, ref.binding, offset, type, alignment=ref.alignment)  # pyright: ignore
+        op = InterfaceBindingSubspanOp(ref.layout, ref.binding, offset, type, alignment=ref.alignment)
         self.b.frames[0].block.add_op(op)
         return Buffer(op.result, element, ref.size, ref.binding in self.info.written_bindings and ref.writable)
 
@@ -136,7 +142,7 @@ class Evaluator:
 
     def from_storage(self, value: SSAValue, element: Attribute) -> Value:
         """A value read from memory, as the program sees it."""
-        if isinstance(element, IntegerType) and element.width.data == 1:
+        if is_integer_type(element) and element.width.data == 1:
             return self.b.compare(1, value, self.b.constant(0, I8))
         if isinstance(element, IndexType):
             cast = self.b.cast(xarith.IndexCastOp, value, INDEX)
@@ -145,7 +151,7 @@ class Evaluator:
 
     def to_storage(self, value: Value, element: Attribute) -> SSAValue:
         ssa = self.ssa(value)
-        if isinstance(element, IntegerType) and element.width.data == 1:
+        if is_integer_type(element) and element.width.data == 1:
             return self.b.cast(xarith.ExtUIOp, ssa, I8)
         if isinstance(element, IndexType):
             return self.b.cast(xarith.IndexCastOp, ssa, I64)
@@ -175,25 +181,19 @@ class Evaluator:
         if self.width:
             # What no lane index enters is the same in all lanes, and safe to read whatever the mask.
             points = [Point(p.idx) if p.mask is not None and p.is_uniform else p for p in points]
-        results: list[Value | None] = []
-        missing: dict[Point, None] = {}
-        for point in points:
-            found = self._remembered(node, point)
-            results.append(found)
-            if found is None:
-                missing[point] = None
-        if missing:
-            wanted = list(missing)
+        results = [self._remembered(node, point) for point in points]
+        computed: dict[Point, Value] = {}
+        if None in results:
+            wanted = list(dict.fromkeys(p for r, p in zip(results, points, strict=True) if r is None))
             computed = dict(zip(wanted, self._compute(node, wanted), strict=True))
             for point, value in computed.items():
                 self.provide(node, point, value)
-            results = [computed[p] if r is None else r for r, p in zip(results, points, strict=True)]
-        return results  # pyright: ignore[reportReturnType]
+        return [computed[p] if r is None else r for r, p in zip(results, points, strict=True)]
 
     def _remembered(self, node: Node, point: Point) -> Value | None:
         key = (node, 0 if point.is_uniform else self.width, point)
         for frame in reversed(self.b.frames):
-            found = frame.memo.get(key)
+            found = frame.values.get(key)
             if found is not None:
                 return found
         return None
@@ -205,7 +205,7 @@ class Evaluator:
         """
         level = self.b.level_of(value) if isinstance(value, SSAValue) else self.b.level
         width = 0 if point.is_uniform else self.width
-        self.b.frames[level].memo[(node, width, point)] = value  # pyright: ignore[reportArgumentType]
+        self.b.frames[level].values[(node, width, point)] = value
 
     def _compute(self, node: Node, points: list[Point]) -> list[Value]:
         match node:
@@ -221,8 +221,8 @@ class Evaluator:
                 addresses = [_address(base, p.idx, node.view.strides) for p in points]
                 return read_points(self, self.buffer(node.ref), node.element, addresses, [p.mask for p in points])
             case FillNode():
-                value = self.outer(node.value) if isinstance(node.value, SSAValue) else None
-                found = value if value is not None else self.b.constant(node.value, node.element)  # pyright: ignore
+                value = node.value
+                found = self.outer(value) if isinstance(value, SSAValue) else self.b.constant(value, node.element)
                 return [found] * len(points)
             case PadNode():
                 return [self._pad(node, p) for p in points]
@@ -249,7 +249,7 @@ class Evaluator:
         """Result `number`; the other results at these points are remembered on the way."""
         if not generic.invertible:
             raise self.fail(generic.op, f"{generic.op.name} writes its result through a map that is not a permutation")
-        order: list[int] = generic.output_map(number).plain_dims  # pyright: ignore[reportAssignmentType]
+        order = generic.output_map(number).bare_dims
         loops: list[Point] = []
         for point in points:
             indices = [ZERO] * len(generic.loops)
@@ -259,9 +259,9 @@ class Evaluator:
         rows = reduce_points(self, generic, loops) if generic.reduction_dims else self.bodies(generic, loops)
         for other in generic.results:
             if other.number != number:
-                back = generic.output_map(other.number).plain_dims
+                back = generic.output_map(other.number).bare_dims
                 for point, row in zip(loops, rows, strict=True):
-                    moved = Point(tuple(point.idx[d] for d in back), point.mask)  # pyright: ignore
+                    moved = Point(tuple(point.idx[d] for d in back), point.mask)
                     self.provide(other, moved, row[other.number])
         return [row[number] for row in rows]
 
@@ -292,7 +292,7 @@ class Evaluator:
             for result in map.results
         )
 
-    def affine(self, expr: object, indices: Sequence[Lin]) -> Lin:
+    def affine(self, expr: AffineExpr, indices: Sequence[Lin]) -> Lin:
         """An affine expression with floordiv, ceildiv or mod."""
         from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr
 
@@ -314,7 +314,9 @@ class Evaluator:
                         return self.divide(a + (b.const - 1), b.const)[0]
                     if kind is AffineBinaryOpKind.Mod:
                         return self.divide(a, b.const)[1]
-        raise self.fail(self.info.op, f"indexing map expression {expr} is not supported")  # pyright: ignore
+            case _:
+                pass
+        raise self.fail(self.info.op, f"indexing map expression {expr} is not supported")
 
     def divide(self, lin: Lin, divisor: int) -> tuple[Lin, Lin]:
         """(floor quotient, remainder) by a positive constant."""
@@ -337,7 +339,7 @@ class Evaluator:
 
     # Shape changes -----------------------------------------------------------------------------------------------
 
-    def condition(self, lin: Lin, low: int, high: int) -> SSAValue | bool | None:
+    def condition(self, lin: Lin, low: int, high: int) -> Condition:
         """`low <= lin < high`: None when always true, False when never, else a scalar or vector condition."""
         bottom, top = lin.bounds()
         if bottom >= low and top < high:
@@ -356,7 +358,7 @@ class Evaluator:
 
     def guarded(
         self, node: Node, idx: Sequence[Lin], mask: SSAValue | None, dims: Sequence[int]
-    ) -> tuple[SSAValue | bool | None, Point]:
+    ) -> tuple[Condition, Point]:
         """Whether `idx` lies inside `node` along `dims`, and a point that is safe to read either way.
 
         Uniform indices are clamped; lanes outside are masked off. Other dims are not looked at: their index may stand
@@ -368,7 +370,7 @@ class Evaluator:
             condition = self.condition(index, 0, size) if dim in dims else None
             if condition is False:
                 return False, Point(tuple(idx), mask)
-            if condition is not None and not isinstance(condition, bool):
+            if condition is not None:
                 inside = self.b.both(inside, condition)
                 if lanes_of(condition):
                     mask = self.b.both(mask, condition)
@@ -379,12 +381,12 @@ class Evaluator:
             safe.append(index)
         return inside, Point(tuple(safe), mask)
 
-    def _choose(self, condition: SSAValue | bool | None, node: Node, point: Point, other: Value) -> Value:
+    def _choose(self, condition: Condition, node: Node, point: Point, other: Value) -> Value:
         """`node` at `point` where the condition holds, else `other`."""
         if condition is False:
             return other
         value = self.values(node, [point])[0]
-        if condition is None or condition is True:
+        if condition is None:
             return value
         return self.b.select(condition, self.ssa(value), self.ssa(other))
 
@@ -412,17 +414,17 @@ class Evaluator:
                 match = self.condition(rest, 0, 1)
                 if match is False:
                     return other
-                aligned = self.b.both(aligned, match)  # pyright: ignore[reportArgumentType]
+                aligned = self.b.both(aligned, match)
             if dim in node.kept:
                 idx.append(shifted)
             else:
                 match = self.condition(shifted, 0, 1)
                 if match is False:
                     return other
-                aligned = self.b.both(aligned, match)  # pyright: ignore[reportArgumentType]
+                aligned = self.b.both(aligned, match)
         condition, inner = self.guarded(node.source, idx, point.mask, range(len(idx)))
         if condition is not False:
-            condition = self.b.both(condition, aligned)  # pyright: ignore[reportArgumentType]
+            condition = self.b.both(condition, aligned)
         return self._choose(condition, node.source, inner, other)
 
     def _reshape_point(self, node: ReshapeNode, point: Point) -> Point:
@@ -457,7 +459,7 @@ class Evaluator:
             if condition is None or result is None:
                 result = value
             else:
-                result = self.b.select(condition, self.ssa(value), self.ssa(result))  # pyright: ignore
+                result = self.b.select(condition, self.ssa(value), self.ssa(result))
             if condition is None:
                 break
         assert result is not None
@@ -473,7 +475,7 @@ class Evaluator:
             if condition is None:
                 return self.outer(value)
             if condition is not False:
-                result = self.b.select(condition, self.ssa(self.outer(value)), self.ssa(result))  # pyright: ignore
+                result = self.b.select(condition, self.ssa(self.outer(value)), self.ssa(result))
         return result
 
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.codegen.common.linear import LinearMap
 from tiree.codegen.common.views import View
 from tiree.dialects.dense import DenseAttr, element_byte_size
+from tiree.dialects.hal_attrs import PipelineLayoutAttr
+from tiree.support.typed import is_integer_type
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class BindingRef:
     offset: int | SSAValue
     element: Attribute
     size: int
-    layout: Attribute
+    layout: PipelineLayoutAttr
     writable: bool
     alignment: int = 64
 
@@ -243,10 +244,10 @@ class DispatchInfo:
     """What one kernel function computes. `generics` are in program order."""
 
     name: str
-    stores: list[Store] = field(default_factory=list)
-    generics: list[GenericNode] = field(default_factory=list)
-    op: Operation | None = None
-    nodes: dict[SSAValue, Node] = field(default_factory=dict)
+    op: Operation
+    stores: list[Store] = field(default_factory=list[Store])
+    generics: list[GenericNode] = field(default_factory=list[GenericNode])
+    nodes: dict[SSAValue, Node] = field(default_factory=dict[SSAValue, Node])
 
     @cached_property
     def written_bindings(self) -> frozenset[int]:
@@ -257,13 +258,13 @@ def storage_element(element: Attribute) -> Attribute:
     """The type in memory: `i1` takes a byte, index is 64 bits wide."""
     from tiree.codegen.common.builder import I8, I64
 
-    if isinstance(element, IntegerType) and element.width.data == 1:
+    if is_integer_type(element) and element.width.data == 1:
         return I8
     return I64 if element.name == "index" else element
 
 
 def bits_of(element: Attribute) -> int:
     """Bits of an element in a register: 1 for `i1`."""
-    if isinstance(element, IntegerType):
+    if is_integer_type(element):
         return element.width.data
     return 8 * element_byte_size(element)

@@ -36,8 +36,8 @@ def overlap(a: BindingRef, b: BindingRef) -> bool:
         return False
     if not isinstance(a.offset, int) or not isinstance(b.offset, int):
         return True
-    ends = [r.offset + r.size * bits_of(storage_element(r.element)) // 8 for r in (a, b)]  # pyright: ignore
-    return a.offset < ends[1] and b.offset < ends[0]
+    length_a, length_b = (r.size * bits_of(storage_element(r.element)) // 8 for r in (a, b))
+    return a.offset < b.offset + length_b and b.offset < a.offset + length_a
 
 
 def sources(node: Node) -> tuple[Node, ...]:

@@ -169,10 +169,15 @@ class LinearMap:
     def plain_dims(self) -> list[int | None]:
         return [self.plain_dim(p) for p in range(len(self.results))]
 
+    @property
+    def bare_dims(self) -> list[int]:
+        """The dims of a map whose results all are exactly one dim."""
+        return [dim for dim in self.plain_dims if dim is not None]
+
     def is_permutation_of(self, dims: Sequence[int]) -> bool:
         """Whether the results are exactly these dims, in any order."""
-        plain = self.plain_dims
-        return None not in plain and sorted(plain) == sorted(dims)  # pyright: ignore[reportArgumentType]
+        bare = self.bare_dims
+        return len(bare) == len(self.results) and sorted(bare) == sorted(dims)
 
     def dims_used(self) -> set[int]:
         used: set[int] = set()

@@ -64,4 +64,4 @@ class Tuning:
     fuse_multiply_add: bool = False
     stack_scratch: int = 0
     """Bytes of scratch that may lie on the stack."""
-    reductions: dict[GenericNode, ReductionPlan] = field(default_factory=dict)
+    reductions: dict[GenericNode, ReductionPlan] = field(default_factory=dict[GenericNode, ReductionPlan])

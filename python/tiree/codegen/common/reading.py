@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import vector
-from xdsl.dialects.builtin import DenseArrayBase, VectorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tiree.codegen.common.builder import Buffer
 from tiree.codegen.common.linear import LANE, Lin, Sym
+from tiree.support.typed import is_vector_type
 
 if TYPE_CHECKING:
     from tiree.codegen.common.body import Value
@@ -61,7 +62,7 @@ def read(ev: Evaluator, buffer: Buffer, address: Lin, mask: SSAValue | None) -> 
 def shuffle(ev: Evaluator, a: SSAValue, b: SSAValue, lanes: Sequence[int]) -> SSAValue:
     """`lanes` index the concatenation of `a` and `b`; the result has `len(lanes)` lanes."""
     mask = tuple(lanes)
-    assert isinstance(a.type, VectorType)
+    assert is_vector_type(a.type)
     return ev.b.emit(
         vector.ShuffleOp,
         [a, b],

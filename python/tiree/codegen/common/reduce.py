@@ -7,7 +7,7 @@ combined in a fixed order at the end, so the result does not depend on how work 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import vector
@@ -52,7 +52,7 @@ def reduce_points(ev: Evaluator, generic: GenericNode, points: Sequence[Point]) 
 
 def initial_rows(ev: Evaluator, generic: GenericNode, points: Sequence[Point]) -> Rows:
     """The accumulators before the first element; those of bf16 are f32."""
-    columns = []
+    columns: list[list[Value]] = []
     for number in range(generic.num_results):
         map = generic.output_map(number)
         at = [Point(ev.apply(map, p.idx), p.mask) for p in points]
@@ -285,8 +285,8 @@ def _unflatten(values: Sequence[SSAValue], rows: int) -> Rows:
     return [list(values[n * per_row : (n + 1) * per_row]) for n in range(rows)]
 
 
-def _product(sizes: object) -> int:
+def _product(sizes: Iterable[int]) -> int:
     count = 1
-    for size in sizes:  # pyright: ignore[reportGeneralTypeIssues]
+    for size in sizes:
         count *= size
     return count

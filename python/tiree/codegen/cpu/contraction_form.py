@@ -48,14 +48,14 @@ class Factor:
     ops: tuple[Operation, ...]
     loops: frozenset[int]
     accesses: Accesses = field(default_factory=Accesses)
-    syms: list[Sym] = field(default_factory=list)
+    syms: list[Sym] = field(default_factory=list[Sym])
 
     def __post_init__(self) -> None:
         generic = self.generic
         self.syms = [self.accesses.sym(n) for n in generic.loops]
         idx = [Lin.of(s) if n != 1 else ZERO for s, n in zip(self.syms, generic.loops, strict=True)]
         for number in self.inputs:
-            at = tuple(substitute(r, idx) for r in generic.maps[number].results)  # pyright: ignore[reportArgumentType]
+            at = tuple(substitute(r, idx) for r in generic.maps[number].results if isinstance(r, tuple))
             self.accesses.visit(generic.operands[number], at)
 
     @property
@@ -231,8 +231,8 @@ def _factor(generic: GenericNode, value: SSAValue) -> Factor | None:
     pending = [value]
     while pending:
         owner = (current := pending.pop()).owner
-        if owner is generic.body:
-            inputs[current.index] = None  # pyright: ignore[reportAttributeAccessIssue]
+        if isinstance(current, BlockArgument) and owner is generic.body:
+            inputs[current.index] = None
         elif isinstance(owner, Operation) and owner.parent is generic.body:
             if owner.name in ("linalg.index", "tensor.extract") or owner.regions:
                 return None
@@ -264,8 +264,8 @@ def _domain(stage: Stage, target: ResultNode) -> list[int | None] | None:
             return target not in reachable(list(sources(node)))
         generic = node.generic
         loops: list[int | None] = [None] * len(generic.loops)
-        for d, dim in zip(generic.output_map(node.number).plain_dims, dims, strict=True):
-            loops[d] = dim  # pyright: ignore[reportCallIssue, reportArgumentType]
+        for d, dim in zip(generic.output_map(node.number).bare_dims, dims, strict=True):
+            loops[d] = dim
         for number, operand in enumerate(generic.operands):
             if generic.used_args[number]:
                 at = tuple(None if d is None else loops[d] for d in generic.maps[number].plain_dims)
@@ -281,12 +281,12 @@ def _domain(stage: Stage, target: ResultNode) -> list[int | None] | None:
     (dims,) = found
     generic = target.generic
     domain: list[int | None] = [None] * len(generic.loops)
-    for d, dim in zip(generic.output_map(0).plain_dims, dims, strict=True):
-        if generic.loops[d] == 1:  # pyright: ignore[reportArgumentType, reportCallIssue]
+    for d, dim in zip(generic.output_map(0).bare_dims, dims, strict=True):
+        if generic.loops[d] == 1:
             continue
-        if dim is None or stage.domain[dim] != generic.loops[d]:  # pyright: ignore[reportArgumentType, reportCallIssue]
+        if dim is None or stage.domain[dim] != generic.loops[d]:
             return None
-        domain[d] = dim  # pyright: ignore[reportCallIssue, reportArgumentType]
+        domain[d] = dim
     used = [dim for dim in domain if dim is not None]
     if len(set(used)) != len(used) or any(n != 1 and d not in used for d, n in enumerate(stage.domain)):
         return None

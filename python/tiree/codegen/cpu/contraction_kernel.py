@@ -212,7 +212,7 @@ class BlockKernel(Nest):
 
     def write(self, points: Sequence[Point], sums: Sequence[SSAValue]) -> None:
         """Hands the finished sums to the epilogue and stores what it makes of them."""
-        order: list[int] = self.c.generic.output_map(0).plain_dims  # pyright: ignore[reportAssignmentType]
+        order = self.c.generic.output_map(0).bare_dims
         placed: list[Point] = []
         for point, value in zip(points, sums, strict=True):
             at = Point(tuple(point.idx[d] for d in order), point.mask)

@@ -25,6 +25,8 @@ from tiree.codegen.cpu.contraction_form import Contraction, Factor
 from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, SumLoop, SumLoops, Vectors, lane_of
 from tiree.codegen.cpu.contraction_pairs import interleave, narrow_values
 from tiree.codegen.cpu.contraction_plan import BlockPlan, round_up
+from tiree.dialects.arith import constant_of
+from tiree.dialects.dense import DenseAttr
 
 ROW_PADDING_BYTES = 64
 """Keeps packed rows from falling on the same cache sets."""
@@ -237,7 +239,9 @@ class Packer:
         """How many lanes a constant mask lets through."""
         if mask is None:
             return self.ev.width
-        return int(sum(mask.owner.value.buffer))  # pyright: ignore[reportAttributeAccessIssue]
+        constant = constant_of(mask)
+        assert isinstance(constant, DenseAttr)
+        return sum(constant.buffer)
 
     def values(self, factor: Factor, points: Sequence[Point]) -> list[SSAValue]:
         """The factor as it is packed."""

@@ -21,6 +21,7 @@ from tiree.codegen.common.reading import shuffle
 from tiree.codegen.cpu.contraction_form import Contraction, Factor
 from tiree.dialects.kernel import PairDotOp
 from tiree.support.cpu_target import TargetDescription
+from tiree.support.typed import is_integer_type
 
 I16 = IntegerType(16)
 
@@ -32,7 +33,7 @@ def pair_element(c: Contraction, target: TargetDescription) -> Attribute | None:
         return None
     if all(source == BF16 for source in sources) and c.element.name == "f32":
         return BF16 if target.has_avx512bf16 else None
-    fits = all(isinstance(source, IntegerType) and source.width.data <= 8 for source in sources)
+    fits = all(is_integer_type(source) and source.width.data <= 8 for source in sources)
     return I16 if fits and c.element == I32 and target.arch == "x86_64" else None
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute
 
+from tiree.codegen.common.graph import GenericNode
 from tiree.codegen.cpu.contraction_form import Contraction
 from tiree.codegen.cpu.contraction_pairs import pair_element
 from tiree.codegen.cpu.fallback import scratch_limit
@@ -165,7 +166,7 @@ def round_up(n: int, step: int) -> int:
     return -(-n // step) * step
 
 
-def _epilogue(c: Contraction) -> list:
+def _epilogue(c: Contraction) -> list[GenericNode]:
     from tiree.codegen.common.graph import ResultNode
     from tiree.codegen.common.hazards import reachable
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from xdsl.ir import Attribute
+
 from tiree.codegen.common.analyze import fail
 from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.graph import DispatchInfo, GenericNode, ResultNode, storage_element
@@ -44,7 +46,7 @@ class ScalarFallback:
                 return plan
         limit = scratch_limit(target)
         raise fail(
-            info.op,  # pyright: ignore[reportArgumentType]
+            info.op,
             f"dispatch {info.name} needs {plan.scratch_bytes()} bytes of scratch, a workgroup has {limit}",
             "split the dispatch, or make its largest intermediate smaller",
         )
@@ -79,8 +81,8 @@ class _SingleWorkgroup:
         large = self.plan.scratch_bytes() > self.ev.tuning.stack_scratch
         for node in self.plan.materialised:
             if element_count(node.shape):
-                attributes = {"tiree.workgroup_memory": UnitAttr()} if large else {}
-                buffer = self.ev.b.alloca(storage_element(node.element), element_count(node.shape), attributes)  # pyright: ignore
+                attributes: dict[str, Attribute] = {"tiree.workgroup_memory": UnitAttr()} if large else {}
+                buffer = self.ev.b.alloca(storage_element(node.element), element_count(node.shape), attributes)
                 self.pending[node] = Scratch(buffer, row_major_strides(node.shape))
         for stage in self.plan.stages:
             self.stage(stage)

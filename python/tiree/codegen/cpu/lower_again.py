@@ -17,6 +17,7 @@ from tiree.codegen.cpu.lower_to_kernels import lower_dispatch, replace_body, set
 from tiree.codegen.cpu.select_strategies import STRATEGY
 from tiree.dialects.hal_executable import ExecutableExportOp
 from tiree.support.cpu_target import TargetDescription
+from tiree.support.typed import symbol_name
 
 _NARROWEST = 16
 
@@ -68,6 +69,6 @@ class Originals:
 
 def _remove_tables(inner: ModuleOp, kernel: str) -> None:
     for op in list(inner.body.block.ops):
-        if op.name == "memref.global" and op.properties["sym_name"].data.startswith(f"{kernel}_table_"):  # pyright: ignore
+        if op.name == "memref.global" and symbol_name(op).startswith(f"{kernel}_table_"):
             op.detach()
             op.erase()

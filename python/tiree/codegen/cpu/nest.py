@@ -12,7 +12,7 @@ from itertools import product
 
 from xdsl.dialects import arith as xarith
 from xdsl.dialects.builtin import IndexType, IntegerAttr, i1
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from tiree.codegen.common.builder import INDEX
 from tiree.codegen.common.evaluate import Evaluator
@@ -213,8 +213,8 @@ def workgroup_coordinates(ev: Evaluator, loops: Sequence[Loop]) -> list[Lin]:
     total = chunk_count(loops)
     if total == 1:
         return [ZERO] * len(loops)
-    properties = {"dimension": IntegerAttr(0, IndexType())}
-    id = ev.b.emit(InterfaceWorkgroupIDOp, [], INDEX, properties, 0)  # pyright: ignore[reportArgumentType]
+    properties: dict[str, Attribute] = {"dimension": IntegerAttr(0, IndexType())}
+    id = ev.b.emit(InterfaceWorkgroupIDOp, [], INDEX, properties, 0)
     # A symbol of this nest's own: another nest of the kernel may have fewer chunks, and so other bounds.
     rest = Lin.of(ev.b.sym(SCALAR, id, 0, total - 1))
     coordinates = [ZERO] * len(loops)

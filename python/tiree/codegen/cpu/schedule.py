@@ -7,7 +7,7 @@ elementwise results that several stages read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tiree.codegen.common.graph import (
@@ -47,9 +47,9 @@ class Schedule:
     """
 
     stages: list[Stage]
-    materialised: dict[ResultNode, None] = field(default_factory=dict)
+    materialised: dict[ResultNode, None] = field(default_factory=dict[ResultNode, None])
     row_sizes: tuple[int, ...] = ()
-    rows: list[tuple[int, ...]] = field(default_factory=list)
+    rows: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
 
     def without_rows(self) -> None:
         """Every stage over its whole domain, one after the other."""
@@ -167,8 +167,8 @@ class _Scheduler:
                 self.visit(output.node, self.labels_of(stage, output), loops, number, root=output.ref is None)
         return len(self.chosen) > before
 
-    def loop_classes(self, dims: object) -> frozenset[object]:
-        return frozenset(self.classes.find(key) for key, size in dims if size != 1)  # pyright: ignore
+    def loop_classes(self, dims: Iterable[tuple[object, int]]) -> frozenset[object]:
+        return frozenset(self.classes.find(key) for key, size in dims if size != 1)
 
     def visit(
         self, node: Node, labels: Sequence[Label], loops: frozenset[object], stage: int, root: bool = False

@@ -21,6 +21,7 @@ from tiree.codegen.cpu.strategies import choose
 from tiree.dialects.hal_executable import ExecutableExportOp, ExecutableVariantOp
 from tiree.support.cpu_target import TargetDescription, describe_target
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import is_memref_type, symbol_name
 
 STRATEGY = "tiree.strategy"
 
@@ -34,13 +35,12 @@ def cpu_variants(module: ModuleOp) -> Iterator[tuple[ExecutableVariantOp, Module
             if isinstance(variant, ExecutableVariantOp) and variant.target.backend.data == "llvm-cpu":
                 inner = variant.inner_module
                 if inner is not None:
-                    configuration = variant.target.configuration
-                    yield variant, inner, describe_target(configuration.data if configuration is not None else {})
+                    yield variant, inner, describe_target(variant.target.configuration.data)
 
 
 def kernels(variant: ExecutableVariantOp, inner: ModuleOp) -> Iterator[tuple[ExecutableExportOp, Operation]]:
     """Each export with its function."""
-    functions = {op.properties["sym_name"].data: op for op in inner.body.block.ops if op.name == "func.func"}  # pyright: ignore
+    functions = {symbol_name(op): op for op in inner.body.block.ops if op.name == "func.func"}
     for export in variant.exports:
         function = functions.get(export.sym_name.data)
         if function is None:
@@ -71,9 +71,8 @@ class SelectStrategies(ModulePass):
 
 def is_kernel_form(function: Operation) -> bool:
     """Whether a function already works on memory (it came lowered)."""
-    from xdsl.dialects.builtin import MemRefType
 
     for op in function.regions[0].block.ops:
         if op.name == "hal.interface.binding.subspan":
-            return isinstance(op.results[0].type, MemRefType)
+            return is_memref_type(op.results[0].type)
     return True

@@ -30,7 +30,7 @@ class StageShape:
     loops: list[Loop]
     width: int
     masked_tail: bool
-    reductions: dict[GenericNode, ReductionPlan] = field(default_factory=dict)
+    reductions: dict[GenericNode, ReductionPlan] = field(default_factory=dict[GenericNode, ReductionPlan])
     transposed: bool = False
     unroll_limit: int = 4
     loop_unroll: int = 8
@@ -42,7 +42,7 @@ class StageView:
     def __init__(self, stage: Stage, free: Sequence[int], materialised: Sequence[ResultNode]) -> None:
         self.stage = stage
         self.free = [d for d in free if stage.domain[d] != 1]
-        self.accesses = Accesses(frozenset(materialised) - {o.node for o in stage.outputs if o.ref is None})  # pyright: ignore
+        self.accesses = Accesses(frozenset(materialised) - {o.node for o in stage.outputs if o.ref is None})
         self.syms = [self.accesses.sym(n) for n in stage.domain]
         idx = [Lin.of(s) if n != 1 else ZERO for s, n in zip(self.syms, stage.domain, strict=True)]
         for output in stage.outputs:

@@ -51,7 +51,7 @@ class Stage:
     """A loop nest over `domain` that computes `outputs`."""
 
     domain: tuple[int, ...]
-    outputs: list[Output] = field(default_factory=list)
+    outputs: list[Output] = field(default_factory=list[Output])
 
     @property
     def points(self) -> int:
@@ -117,7 +117,7 @@ def pieces(node: Node, view: View, ref: BindingRef) -> list[tuple[Node, View]]:
                 found += pieces(source, _box(view, offsets, source.shape), ref)
             return found
         case PadNode() if all(isinstance(low, int) for low in node.low):
-            offsets: list[int] = list(node.low)  # pyright: ignore[reportAssignmentType]
+            offsets = [low for low in node.low if isinstance(low, int)]
             found = []
             for low, sizes in surrounding(node.shape, offsets, node.source.shape):
                 found.append((FillNode(sizes, node.element, node.value.value), _box(view, low, sizes)))
@@ -141,7 +141,7 @@ def _insert_pieces(node: InsertNode, view: View, ref: BindingRef) -> list[tuple[
         return pieces(node.source, inner, ref)
     if any(not isinstance(o, int) for o in node.offsets) or any(s != 1 for s in node.steps):
         return [(node, view)]
-    offsets: list[int] = list(node.offsets)  # pyright: ignore[reportAssignmentType]
+    offsets = [offset for offset in node.offsets if isinstance(offset, int)]
     found: list[tuple[Node, View]] = []
     for low, sizes in surrounding(node.shape, offsets, node.sizes):
         found += pieces(_slice(dest, low, sizes), _box(view, low, sizes), ref)

@@ -25,7 +25,7 @@ class Kernel:
 
     builder: KernelBuilder
     workgroups: tuple[int, int, int] = (1, 1, 1)
-    tables: list[TableRef] = field(default_factory=list)
+    tables: list[TableRef] = field(default_factory=list[TableRef])
 
 
 class Strategy(Protocol):

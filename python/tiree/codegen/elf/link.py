@@ -35,9 +35,9 @@ class Image:
     placed: list[Section]
     globals: dict[str, tuple[ObjectFile, Symbol]]
     data: bytearray = field(default_factory=bytearray)
-    relative: list[tuple[int, int]] = field(default_factory=list)
+    relative: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
     """(place, address) pairs that the loader has to fill in."""
-    pcrel: dict[int, tuple[int, int]] = field(default_factory=dict)
+    pcrel: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     """RISC-V: what each `auipc` points at."""
 
     def align(self, alignment: int) -> int:
@@ -120,7 +120,7 @@ def _check_section(section: Section, name: str) -> None:
 
 def _check_undefined(image: Image) -> None:
     """Every symbol that code or data refers to must be in the image: the loader resolves none."""
-    missing = set()
+    missing: set[str] = set()
     for object in image.objects:
         used = {r.symbol for s in object.sections for r in s.relocations if s.is_loaded}
         for symbol in (object.symbols[i] for i in used if i):

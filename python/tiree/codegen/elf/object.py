@@ -28,7 +28,7 @@ class Section:
     data: bytes
     size: int
     align: int
-    relocations: list[Relocation] = field(default_factory=list)
+    relocations: list[Relocation] = field(default_factory=list[Relocation])
     address: int = 0
     """Where the linker put it."""
     object: ObjectFile = field(init=False, repr=False)
@@ -71,12 +71,15 @@ def read_object(data: bytes) -> ObjectFile:
     assert data[5] == 1, "not little-endian"
     layout = elf.ElfClass(64 if data[4] == 2 else 32)
     form = "<HHIQQQIHHHHHH" if layout.bits == 64 else "<HHIIIIIHHHHHH"
-    kind, machine, _, _, _, shoff, flags, _, _, _, shentsize, shnum, shstrndx = struct.unpack_from(form, data, 16)
+    fields: tuple[int, ...] = struct.unpack_from(form, data, 16)
+    kind, machine, _, _, _, shoff, flags, _, _, _, shentsize, shnum, shstrndx = fields
     assert kind == elf.ET_REL, f"ELF type {kind} is not relocatable"
     section_form = "<IIQQQQIIQQ" if layout.bits == 64 else "<IIIIIIIIII"
-    headers = [struct.unpack_from(section_form, data, shoff + i * shentsize) for i in range(shnum)]
+    headers: list[tuple[int, ...]] = [
+        struct.unpack_from(section_form, data, shoff + i * shentsize) for i in range(shnum)
+    ]
 
-    def body(header: tuple) -> bytes:
+    def body(header: tuple[int, ...]) -> bytes:
         return b"" if header[1] == elf.SHT_NOBITS else data[header[4] : header[4] + header[5]]
 
     names = body(headers[shstrndx])
@@ -95,7 +98,7 @@ def read_object(data: bytes) -> ObjectFile:
 
 
 def _read_symbols(layout: elf.ElfClass, table: bytes, strings: bytes) -> list[Symbol]:
-    symbols = []
+    symbols: list[Symbol] = []
     for at in range(0, len(table), layout.symbol_bytes):
         if layout.bits == 64:
             name, info, _, section, value, size = struct.unpack_from("<IBBHQQ", table, at)
@@ -106,7 +109,7 @@ def _read_symbols(layout: elf.ElfClass, table: bytes, strings: bytes) -> list[Sy
 
 
 def _read_relocations(layout: elf.ElfClass, table: bytes, has_addends: bool) -> list[Relocation]:
-    found = []
+    found: list[Relocation] = []
     word = "Q" if layout.bits == 64 else "I"
     form = f"<{word}{word}" + (word.lower() if has_addends else "")
     shift, mask = (32, 0xFFFFFFFF) if layout.bits == 64 else (8, 0xFF)

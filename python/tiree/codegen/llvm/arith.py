@@ -15,6 +15,7 @@ from tiree.codegen.llvm.emitter import Emitter, Handler, is_literal
 from tiree.codegen.llvm.types import I64, LType, lower_type
 from tiree.dialects.arith_ext import CMPF_PREDICATES, CMPI_PREDICATES
 from tiree.dialects.dense import DenseAttr
+from tiree.support.typed import int_of
 
 _FLAG_NAMES = {"reassoc", "nnan", "ninf", "nsz", "arcp", "contract", "afn", "fast"}
 
@@ -31,22 +32,23 @@ def constant(e: Emitter, op: Operation) -> None:
     attr = op.properties["value"]
     result = op.results[0]
     type = lower_type(result.type)
-    if isinstance(attr, IntegerAttr):
-        text = constants.element_text(type, attr.value.data)
-    elif isinstance(attr, FloatAttr):
-        text = constants.element_text(type, constants.float_bits(type, attr.value.data))
-    elif isinstance(attr, DenseAttr):
-        text = constants.buffer_text(type, attr.buffer, attr.is_splat)
-    elif isinstance(attr, DenseIntOrFPElementsAttr):
-        text = _dense_text(type, attr)
-    else:
-        raise e.error(f"constant {attr} is not a number or a dense vector", "")
+    match attr:
+        case IntegerAttr():
+            text = constants.element_text(type, attr.value.data)
+        case FloatAttr():
+            text = constants.element_text(type, constants.float_bits(type, attr.value.data))
+        case DenseAttr():
+            text = constants.buffer_text(type, attr.buffer, attr.is_splat)
+        case DenseIntOrFPElementsAttr():
+            text = _dense_text(type, attr)
+        case _:
+            raise e.error(f"constant {attr} is not a number or a dense vector", "")
     e.values[result] = text
 
 
 def _dense_text(type: LType, attr: DenseIntOrFPElementsAttr) -> str:
     """xDSL's own dense attribute, as its parser makes it."""
-    numbers: list = list(attr.get_values())
+    numbers = [value for value in attr.get_values() if isinstance(value, int | float)]
     if type.kind == "i":
         texts = [constants.element_text(type, int(value)) for value in numbers]
     else:
@@ -205,7 +207,7 @@ def _mul_extended(extension: str) -> Handler:
 
 
 def cmpi(e: Emitter, op: Operation) -> None:
-    predicate = CMPI_PREDICATES[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
+    predicate = CMPI_PREDICATES[int_of(op.properties["predicate"])]
     type = lower_type(op.operands[0].type)
     e.values[op.results[0]] = e.pure(
         f"icmp {predicate} {type.text} {e.values[op.operands[0]]}, {e.values[op.operands[1]]}"
@@ -259,7 +261,7 @@ def _float_minmax(name: str) -> Handler:
 
 
 def cmpf(e: Emitter, op: Operation) -> None:
-    predicate = CMPF_PREDICATES[op.properties["predicate"].value.data]  # pyright: ignore[reportAttributeAccessIssue]
+    predicate = CMPF_PREDICATES[int_of(op.properties["predicate"])]
     type = lower_type(op.operands[0].type)
     work = convert.compute_type(type)
     a, b = (convert.widen(e, type, e.values[o]) for o in op.operands)

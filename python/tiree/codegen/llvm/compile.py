@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from tiree.support.errors import CompileError
 
 if TYPE_CHECKING:
+    from llvmlite.binding import ModuleRef, TargetMachine
+
     from tiree.support.cpu_target import TargetDescription
 
 _lock = threading.Lock()
@@ -29,8 +31,8 @@ class CompiledObject:
     assembly: str = ""
 
 
-def binding() -> Any:
-    """llvmlite's binding module with every target registered."""
+def _register_targets() -> None:
+    """Makes every target known to LLVM, once."""
     global _ready
     import llvmlite.binding as llvm
 
@@ -39,37 +41,42 @@ def binding() -> Any:
             llvm.initialize_all_targets()
             llvm.initialize_all_asmprinters()
             _ready = True
-    return llvm
 
 
-def _unlocked(llvm: Any, name: str) -> Any:
+def _unlocked(name: str) -> Any:
     """A C function of llvmlite without its process-wide lock.
 
     llvmlite serialises every call. Code generation of separate contexts is independent in LLVM, and it is where the
     time goes, so it runs outside the lock.
     """
-    function = getattr(llvm.ffi.lib, name)
+    from llvmlite.binding import ffi
+
+    function = getattr(ffi.lib, name)
     return getattr(function, "_cfn", function)
 
 
-def _emit(llvm: Any, machine: Any, module: Any, object: bool) -> bytes:
+def _emit(machine: TargetMachine, module: ModuleRef, object: bool) -> bytes:
     from ctypes import string_at
 
-    emit = _unlocked(llvm, "LLVMPY_TargetMachineEmitToMemory")
-    with llvm.ffi.OutputString() as error:
+    from llvmlite.binding import ffi
+
+    emit = _unlocked("LLVMPY_TargetMachineEmitToMemory")
+    with ffi.OutputString() as error:
         buffer = emit(machine, module, int(object), error)
         if not buffer:
             raise CompileError(f"LLVM could not generate code: {error}")
-    lib = llvm.ffi.lib
+    lib = ffi.lib
     try:
         return string_at(lib.LLVMPY_GetBufferStart(buffer), lib.LLVMPY_GetBufferSize(buffer))
     finally:
         lib.LLVMPY_DisposeMemoryBuffer(buffer)
 
 
-def create_machine(target: TargetDescription, opt: int = 2) -> Any:
+def create_machine(target: TargetDescription, opt: int = 2) -> TargetMachine:
     """A target machine. Raises `CompileError` when LLVM has no such target."""
-    llvm = binding()
+    import llvmlite.binding as llvm
+
+    _register_targets()
     try:
         llvm_target = llvm.Target.from_triple(target.triple)
     except RuntimeError as error:
@@ -84,7 +91,9 @@ def create_machine(target: TargetDescription, opt: int = 2) -> Any:
     )
 
 
-def _run_passes(llvm: Any, module: Any, machine: Any) -> None:
+def _run_passes(module: ModuleRef, machine: TargetMachine) -> None:
+    import llvmlite.binding as llvm
+
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = True
     options.slp_vectorization = True
@@ -96,14 +105,16 @@ def compile_ir(
     text: str, target: TargetDescription, optimise: bool = False, keep_assembly: bool = False
 ) -> CompiledObject:
     """Compiles a module. `optimise` runs the mid-level pipeline. Invalid IR is a bug of ours: RuntimeError."""
-    llvm = binding()
+    import llvmlite.binding as llvm
+
+    _register_targets()
     context = llvm.create_context()
     module = llvm.parse_assembly(text, context)
     module.verify()
     machine = create_machine(target)
     optimised = ""
     if optimise:
-        _run_passes(llvm, module, machine)
+        _run_passes(module, machine)
         optimised = str(module)
-    assembly = _emit(llvm, machine, module, object=False).decode() if keep_assembly else ""
-    return CompiledObject(_emit(llvm, machine, module, object=True), text, optimised, assembly)
+    assembly = _emit(machine, module, object=False).decode() if keep_assembly else ""
+    return CompiledObject(_emit(machine, module, object=True), text, optimised, assembly)

@@ -7,6 +7,8 @@ intermediate type, so that the second rounding sees what the first one dropped.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Operation, SSAValue
 
 from tiree.codegen.llvm.emitter import Emitter, Handler
@@ -230,7 +232,7 @@ def resize_int(e: Emitter, source: LType, target: LType, value: str, signed: boo
     return e.pure(f"{opcode} {source.text} {value} to {target.text}")
 
 
-def _handler(convert) -> Handler:
+def _handler(convert: Callable[[Emitter, LType, LType, str], str]) -> Handler:
     def handler(e: Emitter, op: Operation) -> None:
         source, target = lower_type(op.operands[0].type), lower_type(op.results[0].type)
         e.values[op.results[0]] = convert(e, source, target, e.values[op.operands[0]])

@@ -53,19 +53,19 @@ class Emitter:
 
     module: ModuleEmitter
     name: str
-    lines: list[str] = field(default_factory=list)
-    entry_lines: list[str] = field(default_factory=list)
-    values: dict[SSAValue, str] = field(default_factory=dict)
-    memrefs: dict[SSAValue, MemRef] = field(default_factory=dict)
+    lines: list[str] = field(default_factory=list[str])
+    entry_lines: list[str] = field(default_factory=list[str])
+    values: dict[SSAValue, str] = field(default_factory=dict[SSAValue, str])
+    memrefs: dict[SSAValue, MemRef] = field(default_factory=dict[SSAValue, MemRef])
     block: str = "entry"
     stack_bytes: int = 0
     workgroup_bytes: int = 0
     counter: int = 0
     scopes: list[dict[str, str]] = field(default_factory=lambda: [{}])
-    bindings: dict[int, str] = field(default_factory=dict)
-    sums: dict[str, tuple[str, int]] = field(default_factory=dict)
+    bindings: dict[int, str] = field(default_factory=dict[int, str])
+    sums: dict[str, tuple[str, int]] = field(default_factory=dict[str, tuple[str, int]])
     """Index values that are another one plus a constant: addresses take the constant into their last step."""
-    clean_nans: dict[SSAValue, bool] = field(default_factory=dict)
+    clean_nans: dict[SSAValue, bool] = field(default_factory=dict[SSAValue, bool])
     """What `convert.truncf` found out about NaNs."""
     operation: Operation | None = None
     """The op under lowering, for messages."""

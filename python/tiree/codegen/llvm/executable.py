@@ -17,6 +17,7 @@ from tiree.codegen.llvm.compile import CompiledObject, compile_ir
 from tiree.codegen.llvm.library import QUERY_SYMBOL, DebugInfo
 from tiree.codegen.llvm.module import ModuleEmitter
 from tiree.support.cpu_target import TargetDescription
+from tiree.support.typed import symbol_name
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def emit_units(
         _add(library, functions[0], exports)
         library.add_library(debug=debug)
         return [Unit(name, library.text(), target, library.optimise)]
-    units = []
+    units: list[Unit] = []
     for function in functions:
         emitter = ModuleEmitter(target, library.name, tables=library.tables, linkage="hidden")
         _add(emitter, function, exports)
@@ -73,7 +74,7 @@ def emit_units(
 
 
 def _add(emitter: ModuleEmitter, function: Operation, exports: Mapping[str, ExportCounts] | None) -> None:
-    counts = (exports or {}).get(function.properties["sym_name"].data)  # pyright: ignore[reportAttributeAccessIssue]
+    counts = (exports or {}).get(symbol_name(function))
     emitter.add_kernel(function, counts and counts.constants, counts and counts.bindings)
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import Operation
 
 from tiree.codegen.llvm import convert
 from tiree.codegen.llvm.emitter import Emitter, Handler, MemRef, is_literal
 from tiree.codegen.llvm.memref import element_type, memref_layout
 from tiree.codegen.llvm.types import I32, lower_type
+from tiree.support.typed import ints_of, is_integer_attr, is_memref_type
 
 READ_ONLY = 1
 """Bit of a binding's descriptor flags."""
@@ -43,7 +43,7 @@ class StateLayout:
         return 16
 
 
-def _state_load(e: Emitter, state: str, offset: int, type: str, extra: str = "") -> str:
+def state_load(e: Emitter, state: str, offset: int, type: str, extra: str = "") -> str:
     """A load from a state struct, in the entry block, once."""
     key = f"{state}+{offset}"
     found = e.scopes[0].get(key)
@@ -56,7 +56,7 @@ def _state_load(e: Emitter, state: str, offset: int, type: str, extra: str = "")
 
 def _dimension(op: Operation) -> int:
     attr = op.properties["dimension"]
-    assert isinstance(attr, IntegerAttr)
+    assert is_integer_attr(attr)
     return attr.value.data
 
 
@@ -64,7 +64,7 @@ def _grid_query(state: str, offsets: tuple[tuple[int, int], ...]) -> Handler:
     def handler(e: Emitter, op: Operation) -> None:
         dimension = _dimension(op)
         offset, bits = offsets[dimension]
-        value = _state_load(e, state, offset, f"i{bits}")
+        value = state_load(e, state, offset, f"i{bits}")
         key = f"index {value}"
         wide = e.scopes[0].get(key)
         if wide is None:
@@ -77,10 +77,10 @@ def _grid_query(state: str, offsets: tuple[tuple[int, int], ...]) -> Handler:
 
 def constant_load(e: Emitter, op: Operation) -> None:
     ordinal = op.properties["ordinal"]
-    assert isinstance(ordinal, IntegerAttr)
+    assert is_integer_attr(ordinal)
     number = ordinal.value.data
-    base = _state_load(e, "%dispatch", StateLayout(e.target.pointer_bytes).constants, "ptr")
-    value = _state_load(e, base, number * 4, "i32")
+    base = state_load(e, "%dispatch", StateLayout(e.target.pointer_bytes).constants, "ptr")
+    value = state_load(e, base, number * 4, "i32")
     e.module.note_constant(e, number)
     target = lower_type(op.results[0].type)
     if target.kind == "i":
@@ -97,22 +97,22 @@ def binding_pointer(e: Emitter, binding: int) -> str:
     found = e.bindings.get(binding)
     if found is None:
         size = e.target.pointer_bytes
-        table = _state_load(e, "%dispatch", StateLayout(size).binding_pointers, "ptr")
-        found = _state_load(e, table, binding * size, "ptr", ", !nonnull !0, !align !2")
+        table = state_load(e, "%dispatch", StateLayout(size).binding_pointers, "ptr")
+        found = state_load(e, table, binding * size, "ptr", ", !nonnull !0, !align !2")
         e.bindings[binding] = found
     return found
 
 
 def binding_subspan(e: Emitter, op: Operation) -> None:
     type = op.results[0].type
-    if not isinstance(type, MemRefType):
+    if not is_memref_type(type):
         raise e.error(f"yields {type}", "kernels take memrefs; the strategy passes turn dispatch tensors into them")
-    segments = op.properties["operandSegmentSizes"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+    segments = ints_of(op.properties["operandSegmentSizes"])
     binding = op.properties["binding"]
-    assert isinstance(binding, IntegerAttr)
+    assert is_integer_attr(binding)
     number = binding.value.data
     flags = op.properties.get("descriptor_flags")
-    readonly = isinstance(flags, IntegerAttr) and bool(flags.value.data & READ_ONLY)
+    readonly = is_integer_attr(flags) and bool(flags.value.data & READ_ONLY)
     offset = e.values[op.operands[0]] if segments[0] else "0"
     strides, sizes = memref_layout(e, type, [e.values[o] for o in op.operands[segments[0] :]])
     pointer = binding_pointer(e, number)

@@ -37,11 +37,11 @@ class KernelInfo:
 class DebugInfo:
     """What the table says for debuggers and error messages; all of it may be empty."""
 
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, Place] = field(default_factory=dict[str, Place])
     """Where in the user's file the work of a kernel stands, by kernel."""
-    sources: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, str] = field(default_factory=dict[str, str])
     """Texts of the executable on its way, by the stage that they show."""
-    lines: dict[tuple[str, str], int] = field(default_factory=dict)
+    lines: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     """The line of each kernel (second) in the text of a stage (first)."""
 
 
@@ -153,7 +153,7 @@ def _places(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
 
 def _stages(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
     """For each kernel, the stages whose text is here and its line in each."""
-    rows = []
+    rows: list[str] = []
     for number, kernel in enumerate(kernels):
         lines = {s: debug.lines[s, kernel.name] for s in debug.sources if (s, kernel.name) in debug.lines}
         names = data.array(f"stage.names.{number}", "ptr", [data.string(stage) for stage in lines])

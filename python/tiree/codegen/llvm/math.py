@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Operation, SSAValue
 
 from tiree.codegen.llvm import convert
@@ -134,7 +136,7 @@ def _rounded_at_once(value: SSAValue) -> bool:
     )
 
 
-def _evaluate(e: Emitter, evaluate, name: str, type: LType, operands: list[str]) -> str:
+def _evaluate(e: Emitter, evaluate: Callable[..., str], name: str, type: LType, operands: list[str]) -> str:
     work = convert.compute_type(type)
     wide = (convert.widen(e, type, operand) for operand in operands)
     result = evaluate(e, name, work, *wide, short=type.is_small_float)

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, MemRefType, NoneAttr, StridedLayoutAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, NoneAttr, StridedLayoutAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiree.codegen.llvm.emitter import Emitter, Handler, MemRef, is_literal
 from tiree.codegen.llvm.types import LType, lower_type
+from tiree.support.typed import ints_of, is_integer_attr, is_memref_type, symbol_of
 
 WORKGROUP_MEMORY = "tiree.workgroup_memory"
 """Unit attribute of a `memref.alloca` that lives in the worker's scratch block instead of on the stack."""
@@ -34,7 +35,9 @@ def row_major_strides(e: Emitter, sizes: Sequence[int | str]) -> tuple[int | str
     return tuple(reversed(strides))
 
 
-def memref_layout(e: Emitter, type: MemRefType, dynamic_sizes: Sequence[str]) -> tuple[tuple, tuple]:
+def memref_layout(
+    e: Emitter, type: MemRefType, dynamic_sizes: Sequence[str]
+) -> tuple[tuple[int | str, ...], tuple[int | str, ...]]:
     """(strides, sizes) of a memref type; its layout is row-major or static `strided<>`."""
     dynamic = iter(dynamic_sizes)
     sizes = tuple(next(dynamic) if size == DYNAMIC_INDEX else size for size in type.get_shape())
@@ -42,8 +45,9 @@ def memref_layout(e: Emitter, type: MemRefType, dynamic_sizes: Sequence[str]) ->
         return row_major_strides(e, sizes), sizes
     if isinstance(type.layout, StridedLayoutAttr):
         strides = type.layout.get_strides()
-        if all(isinstance(stride, int) for stride in strides):
-            return tuple(strides), sizes
+        known = tuple(stride for stride in strides if stride is not None)
+        if len(known) == len(strides):
+            return known, sizes
     raise e.error(f"memref layout {type.layout} is not supported", "use the row-major or a static strided layout")
 
 
@@ -113,7 +117,7 @@ def store(e: Emitter, op: Operation) -> None:
 
 def alloca(e: Emitter, op: Operation) -> None:
     type = op.results[0].type
-    assert isinstance(type, MemRefType)
+    assert is_memref_type(type)
     if op.operands:
         raise e.error("allocates a dynamic size", "kernel memory must have a static shape")
     elem = element_type(type)
@@ -139,8 +143,8 @@ def alloca(e: Emitter, op: Operation) -> None:
 
 def get_global(e: Emitter, op: Operation) -> None:
     type = op.results[0].type
-    assert isinstance(type, MemRefType)
-    name = op.properties["name"].string_value()  # pyright: ignore[reportAttributeAccessIssue]
+    assert is_memref_type(type)
+    name = symbol_of(op.properties["name"])
     strides, sizes = memref_layout(e, type, [])
     symbol = e.module.use_global(e, name)
     e.memrefs[op.results[0]] = MemRef(symbol, strides, sizes, element_type(type), invariant=True, align=64)
@@ -161,7 +165,7 @@ def dim(e: Emitter, op: Operation) -> None:
 def reshape(e: Emitter, op: Operation) -> None:
     """`collapse_shape` and `expand_shape` of contiguous memrefs with static shapes: other strides, same memory."""
     type = op.results[0].type
-    assert isinstance(type, MemRefType)
+    assert is_memref_type(type)
     source = e.memref(op.operands[0])
     if source.strides != row_major_strides(e, source.sizes) or DYNAMIC_INDEX in type.get_shape():
         raise e.error("reshapes a strided or dynamic memref", "")
@@ -174,7 +178,7 @@ def subview(e: Emitter, op: Operation) -> None:
     dynamic = iter(e.values[o] for o in op.operands[1:])
 
     def mixed(name: str) -> list[str]:
-        values = op.properties[name].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+        values = ints_of(op.properties[name])
         return [next(dynamic) if value == DYNAMIC_INDEX else str(value) for value in values]
 
     offsets, sizes, steps = mixed("static_offsets"), mixed("static_sizes"), mixed("static_strides")
@@ -197,7 +201,7 @@ def subview(e: Emitter, op: Operation) -> None:
 def _kept_dimensions(op: Operation, sizes: list[int]) -> list[int]:
     """The dimensions that the (possibly rank-reduced) result keeps: unit ones are dropped from the left."""
     type = op.results[0].type
-    assert isinstance(type, MemRefType)
+    assert is_memref_type(type)
     shape = list(type.get_shape())
     kept: list[int] = []
     position = len(shape) - 1
@@ -213,7 +217,7 @@ def prefetch(e: Emitter, op: Operation) -> None:
 
     def number(name: str) -> int:
         attr = op.properties[name]
-        assert isinstance(attr, IntegerAttr)
+        assert is_integer_attr(attr)
         return abs(attr.value.data)
 
     write, locality, data = number("isWrite"), number("localityHint"), number("isDataCache")

@@ -6,16 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import Operation
 
 from tiree.codegen.llvm.emitter import Emitter, Handler
 from tiree.codegen.llvm.handlers import all_handlers
-from tiree.codegen.llvm.interface import READ_ONLY, StateLayout, _state_load
+from tiree.codegen.llvm.interface import READ_ONLY, StateLayout, state_load
 from tiree.codegen.llvm.library import DebugInfo, KernelInfo, library_ir, quote_symbol
 from tiree.codegen.llvm.memref import element_type
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import int_of, is_integer_attr, is_memref_type, symbol_name
 
 if TYPE_CHECKING:
     from tiree.support.cpu_target import TargetDescription
@@ -41,19 +41,19 @@ class ModuleEmitter:
     handlers: dict[str, Handler] = field(default_factory=all_handlers)
     optimise: bool = False
     """Whether a kernel was added that gains from LLVM's mid-level passes."""
-    functions: list[str] = field(default_factory=list)
-    kernels: list[KernelInfo] = field(default_factory=list)
-    tables: dict[str, Operation] = field(default_factory=dict)
+    functions: list[str] = field(default_factory=list[str])
+    kernels: list[KernelInfo] = field(default_factory=list[KernelInfo])
+    tables: dict[str, Operation] = field(default_factory=dict[str, Operation])
     """`memref.global` ops by name."""
-    globals: dict[str, str] = field(default_factory=dict)
+    globals: dict[str, str] = field(default_factory=dict[str, str])
     """Text of the constants in use, by symbol."""
-    helpers: dict[str, str] = field(default_factory=dict)
+    helpers: dict[str, str] = field(default_factory=dict[str, str])
     """Text of the math helper functions in use, by name."""
     metadata: list[str] = field(default_factory=lambda: list(_NODES))
     library: str = ""
-    _aliases: dict[int, str] = field(default_factory=dict)
-    _written: set[int] = field(default_factory=set)
-    _constants: set[int] = field(default_factory=set)
+    _aliases: dict[int, str] = field(default_factory=dict[int, str])
+    _written: set[int] = field(default_factory=set[int])
+    _constants: set[int] = field(default_factory=set[int])
 
     @property
     def function_attributes(self) -> str:
@@ -87,7 +87,7 @@ class ModuleEmitter:
 
     def workgroup_memory(self, e: Emitter, offset: int) -> str:
         """A pointer into the worker's scratch block."""
-        base = _state_load(e, "%workgroup", StateLayout(e.target.pointer_bytes).local_memory, "ptr")
+        base = state_load(e, "%workgroup", StateLayout(e.target.pointer_bytes).local_memory, "ptr")
         return e.entry(f"getelementptr inbounds i8, ptr {base}, i64 {offset}") if offset else base
 
     def use_global(self, e: Emitter, name: str) -> str:
@@ -117,11 +117,11 @@ class ModuleEmitter:
         """Registers the tables of an inner module."""
         for op in ops:
             if op.name == "memref.global":
-                self.tables[op.properties["sym_name"].data] = op  # pyright: ignore[reportAttributeAccessIssue]
+                self.tables[symbol_name(op)] = op
 
     def add_kernel(self, func: Operation, constants: int | None = None, bindings: int | None = None) -> None:
         """Lowers one `func.func` in kernel form. Counts are those of the export's layout; without it, those in use."""
-        name = func.properties["sym_name"].data  # pyright: ignore[reportAttributeAccessIssue]
+        name = symbol_name(func)
         e = Emitter(self, name)
         e.operation = func
         self.optimise = self.optimise or needs_optimising(func)
@@ -162,9 +162,9 @@ class ModuleEmitter:
         readonly: dict[int, bool] = {}
         for op in func.walk():
             if op.name == "hal.interface.binding.subspan":
-                number = op.properties["binding"].value.data  # pyright: ignore[reportAttributeAccessIssue]
+                number = int_of(op.properties["binding"])
                 flags = op.properties.get("descriptor_flags")
-                reads = isinstance(flags, IntegerAttr) and bool(flags.value.data & READ_ONLY)
+                reads = is_integer_attr(flags) and bool(flags.value.data & READ_ONLY)
                 readonly[number] = readonly.get(number, True) and reads
         self._aliases = {}
         self._written = {number for number, reads in readonly.items() if not reads}
@@ -225,7 +225,7 @@ def needs_optimising(func: Operation) -> bool:
 def _table_text(e: Emitter, symbol: str, op: Operation) -> str:
     """The definition of a table: its bytes, whatever the element type."""
     type, value = op.properties["type"], op.properties["initial_value"]
-    assert isinstance(type, MemRefType)
+    assert is_memref_type(type)
     if not isinstance(value, DenseAttr):
         raise e.error("reads a memref.global without constant data", "kernel tables are constants")
     count = 1

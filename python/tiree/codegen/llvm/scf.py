@@ -45,7 +45,7 @@ def _loop(e: Emitter, op: Operation, index: str, bounds: tuple[str, str, str], i
     induction = e.fresh()
     induction_line = e.placeholder()
     e.values[block.args[0]] = induction
-    carried = []
+    carried: list[tuple[int, str, str]] = []
     for argument in block.args[1:]:
         name = e.fresh()
         e.values[argument] = name

@@ -16,12 +16,11 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     IndexType,
-    IntegerType,
-    VectorType,
 )
 from xdsl.ir import Attribute
 
 from tiree.support.errors import CompileError
+from tiree.support.typed import is_integer_type, is_vector_type
 
 
 @dataclass(frozen=True)
@@ -101,13 +100,13 @@ F64 = ltype("f", 64)
 
 def lower_type(type: Attribute) -> LType:
     """The `LType` of an MLIR scalar or 1-D vector type. Raises `CompileError` for any other type."""
-    if isinstance(type, VectorType):
+    if is_vector_type(type):
         shape = type.get_shape()
         if len(shape) != 1 or type.get_num_scalable_dims():
             raise CompileError(f"type {type} is not a fixed 1-D vector; kernels hold scalars and 1-D vectors")
         scalar = lower_type(type.element_type)
         return ltype(scalar.kind, scalar.bits, shape[0])
-    if isinstance(type, IntegerType):
+    if is_integer_type(type):
         return ltype("i", type.width.data)
     if isinstance(type, IndexType):
         return I64

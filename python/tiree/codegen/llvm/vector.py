@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.dialects.vector import CombiningKindAttr
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tiree.codegen.llvm import constants, convert
 from tiree.codegen.llvm.arith import float_minmax
 from tiree.codegen.llvm.emitter import Emitter, Handler
 from tiree.codegen.llvm.types import LType, lower_type
+from tiree.support.typed import ints_of
 
 
 def broadcast(e: Emitter, op: Operation) -> None:
@@ -31,7 +32,7 @@ def broadcast(e: Emitter, op: Operation) -> None:
 
 
 def shuffle(e: Emitter, op: Operation) -> None:
-    mask = op.properties["mask"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+    mask = ints_of(op.properties["mask"])
     first, second = (lower_type(o.type) for o in op.operands)
     a, b = (e.values[o] for o in op.operands)
     if first is not second:
@@ -51,8 +52,8 @@ def _pad(e: Emitter, type: LType, value: str, lanes: int) -> str:
     return e.pure(f"shufflevector {type.text} {value}, {type.text} poison, <{lanes} x i32> <{picks}>")
 
 
-def _position(e: Emitter, op: Operation, dynamic: tuple) -> str:
-    static = op.properties["static_position"].get_values()  # pyright: ignore[reportAttributeAccessIssue]
+def _position(e: Emitter, op: Operation, dynamic: tuple[SSAValue, ...]) -> str:
+    static = ints_of(op.properties["static_position"])
     if len(static) != 1:
         raise e.error(f"has {len(static)} positions", "kernels hold 1-D vectors, which have one")
     return e.values[dynamic[0]] if static[0] == DYNAMIC_INDEX else str(static[0])

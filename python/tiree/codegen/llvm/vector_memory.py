@@ -8,6 +8,7 @@ from tiree.codegen.llvm import constants
 from tiree.codegen.llvm.emitter import Emitter, Handler, MemRef, is_literal
 from tiree.codegen.llvm.memref import address, from_memory, load_metadata, to_memory
 from tiree.codegen.llvm.types import LType, lower_type
+from tiree.support.typed import is_integer_attr
 
 
 def _contiguous(e: Emitter, memref: MemRef) -> None:
@@ -37,7 +38,7 @@ def store(e: Emitter, op: Operation) -> None:
     type = lower_type(op.operands[0].type)
     value = to_memory(e, type, e.values[op.operands[0]])
     nontemporal = op.properties.get("nontemporal")
-    hint = ", !nontemporal !1" if nontemporal is not None and nontemporal.value.data else ""  # pyright: ignore
+    hint = ", !nontemporal !1" if is_integer_attr(nontemporal) and nontemporal.value.data else ""
     e.do(f"store {type.memory_text} {value}, ptr {pointer}, align {type.bytes}{memref.metadata}{hint}")
 
 

@@ -284,7 +284,7 @@ def _scale_registers(x: Value, n: Value, lanes: int) -> Value:
     name = f"llvm.x86.avx512.mask.scalef.p{'s' if part.bits == 32 else 'd'}.{lanes * part.bits}"
     mask = f"i{max(8, lanes)}"
     rounding = ", i32 4" if lanes * part.bits == 512 else ""
-    pieces = []
+    pieces: list[Value] = []
     for start in range(0, x.type.lanes, lanes):
         a, b = (_piece(value, start, lanes) for value in (x, n))
         arguments = f"{part.text} {a}, {part.text} {b}, {part.text} zeroinitializer, {mask} -1{rounding}"

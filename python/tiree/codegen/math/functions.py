@@ -21,6 +21,11 @@ NATIVE = frozenset(
 )
 
 
+def _sqrt(x: Value, single: bool = False) -> Value:
+    del single
+    return x.sqrt()
+
+
 @cache
 def functions() -> dict[str, Function]:
     """Function by the name of its `math` op."""
@@ -60,7 +65,7 @@ def functions() -> dict[str, Function]:
         "powf": power.pow,
         "cbrt": power.cbrt,
         "rsqrt": power.rsqrt,
-        "sqrt": lambda x, single=False: x.sqrt(),  # noqa: ARG005
+        "sqrt": _sqrt,
         "floor": rounding.floor,
         "ceil": rounding.ceil,
         "round": rounding.round,

@@ -19,15 +19,13 @@ _INPUT_ERRORS = (ValueError, TypeError, KeyError, IndexError, AssertionError, No
 
 
 def _load(source: str | Data | os.PathLike[str], filename: str) -> tuple[Data, str]:
-    is_path = isinstance(source, os.PathLike) or (
+    if isinstance(source, os.PathLike) or (
         isinstance(source, str) and len(source) < 4096 and "\n" not in source and os.path.exists(source)
-    )
-    if is_path:
-        path = os.fsdecode(source)  # pyright: ignore[reportArgumentType]: the test above leaves paths only
+    ):
+        path = os.fsdecode(source)
         return open_source(path), filename or path
     if isinstance(source, str):
         return source.encode(), filename or "<input>"
-    assert not isinstance(source, os.PathLike)
     return source, filename or "<input>"
 
 

@@ -313,7 +313,7 @@ def _declared_type(constraint: object) -> Attribute:
     """The type that a field must have."""
     constraint = getattr(constraint, "constraint", constraint)  # of a range whose length is fixed
     constraint = getattr(constraint, "constr", constraint)  # of each in a range
-    found: Attribute | type[Attribute] | None = getattr(constraint, "attr", None)  # pyright: ignore[reportUnknownArgumentType]
+    found: Attribute | type[Attribute] | None = getattr(constraint, "attr", None)
     if isinstance(found, Attribute):
         return found
     if found is not None:

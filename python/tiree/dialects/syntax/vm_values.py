@@ -160,7 +160,7 @@ def _read_buffer(reader: Reader, name: str, position: int) -> Operation:
     if kind == "store":
         names = [names[1], names[2], names[0]]
     letters = {"fill": "bLLv", "store": "bLv", "load": "bL"}.get(kind) or _BUFFER_OPERANDS[kind]
-    of: dict[str, Attribute] = {"b": buffer, "L": i64, "i": i32, "l": i32, "v": first}  # pyright: ignore
+    of: dict[str, Attribute] = {"b": buffer, "L": i64, "i": i32, "l": i32, "v": first}
     values = reader.resolve_all(names, [of[letter] for letter in letters], position)
     results: list[Attribute] = []
     match kind:
@@ -170,7 +170,7 @@ def _read_buffer(reader: Reader, name: str, position: int) -> Operation:
             results = [i32]
         case "clone" | "length" | "hash" | "load":
             assert second is not None or reader.fail(f"{name} needs a result type", position)
-            results = [second]  # pyright: ignore[reportAssignmentType]
+            results = [second]
         case _:
             pass
     return reader.build(name, position, values, results, {}, attributes)

@@ -34,7 +34,7 @@ def softmax(emit: Lowering, source: SSAValue, dims: Sequence[int]) -> SSAValue:
     iterators = [REDUCTION if d in dims else PARALLEL for d in range(rank)]
     over = map_attr(rank, kept)
 
-    def fold(value: SSAValue, start: float, op: type[Operation]) -> SSAValue:  # pyright: ignore[reportInvalidTypeForm]
+    def fold(value: SSAValue, start: float, op: type[Operation]) -> SSAValue:
         accumulator = emit.fill(scalar_attribute(element, start), small)
         return emit.generic(
             [value], [accumulator], [identity(rank), over], iterators, lambda s, args: [s.binary(op, args[1], args[0])]
