@@ -13,7 +13,6 @@ ROOT = Path(__file__).resolve().parents[1]
 
 LONG = {
     "rust/vm/src/isa/table.rs": "generated",
-    "rust/vm/src/interp/run.rs": "one loop, the only code that trusts verified bytecode",
 }
 """Files that may have more than 500 lines, and why."""
 

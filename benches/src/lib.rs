@@ -47,7 +47,7 @@ impl NativeModule for Host {
                 frame.push_i64(length as i64);
             }
             2 => {
-                let same = frame.any_ref()?.clone();
+                let same = frame.any_ref()?;
                 frame.push_any_ref(same);
             }
             _ => return Err(Status::out_of_range(format!("host has no function {ordinal}"))),

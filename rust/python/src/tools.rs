@@ -10,7 +10,7 @@ use tiree_vm::archive::Archive;
 use tiree_vm::cconv::{CallingConvention, Item, Kind};
 use tiree_vm::disasm::{Options, Output, dump};
 use tiree_vm::types::TypeDef;
-use tiree_vm::{Value, VmList, refs};
+use tiree_vm::{Limits, Value, VmList, refs};
 
 use crate::errors::IntoPython;
 use crate::hal::device::HalDevice;
@@ -19,6 +19,7 @@ use crate::signature::{ArgType, Argument, Signature, dims_text};
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
 use crate::vm::list::VmVariantList;
+use crate::waiting::deadline_in;
 
 fn kinds(items: &[Item]) -> Vec<Kind> {
     items.iter().filter_map(|item| if let Item::Scalar(kind) = item { Some(*kind) } else { None }).collect()
@@ -175,14 +176,18 @@ pub fn parse_pattern<'py>(py: Python<'py>, text: &str) -> PyResult<(usize, Bound
     Ok((size, PyBytes::new(py, &pattern)))
 }
 
-/// Calls `function` `iterations` times, one after the other, and returns the seconds of wall time that took.
+/// Calls `function` `iterations` times, one after the other, and returns the seconds of wall time that took. Each call may
+/// use `fuel` and take `timeout` seconds.
 #[pyfunction]
+#[pyo3(signature = (context, function, inputs, iterations, fuel = None, timeout = None))]
 pub fn time_invocations(
     py: Python<'_>,
     context: &VmContext,
     function: &VmFunction,
     inputs: &VmVariantList,
     iterations: u64,
+    fuel: Option<u64>,
+    timeout: Option<f64>,
 ) -> PyResult<f64> {
     let bound = context.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
     let args = crate::invoker::fit_numbers(&bound, values_of(py, inputs)?);
@@ -190,7 +195,8 @@ pub fn time_invocations(
         let start = std::time::Instant::now();
         let mut watch = tiree_vm::interrupt::Watch::default();
         for i in 0..iterations {
-            bound.invoke(args.clone())?;
+            let limits = Limits { fuel, deadline: deadline_in(timeout), max_stack_depth: None };
+            bound.invoke_limited(args.clone(), &limits)?;
             if i % 16 == 15 {
                 watch.look()?;
             }

@@ -31,6 +31,12 @@ pub fn wait_for(py: Python<'_>, wait: &dyn Wait, end: Option<Instant>) -> PyResu
     }
 }
 
+/// The time in `timeout` seconds; none when there is no timeout, or none that a clock reaches.
+pub fn deadline_in(timeout: Option<f64>) -> Option<Instant> {
+    let timeout = Duration::try_from_secs_f64(timeout?.max(0.0)).ok()?;
+    Instant::now().checked_add(timeout)
+}
+
 /// Waits for `fence` as IREE's `wait(timeout, deadline)` does: True, or False when time ran out. Both are nanoseconds,
 /// `timeout` from now and `deadline` as `time.monotonic_ns()` counts.
 pub fn wait_for_fence(

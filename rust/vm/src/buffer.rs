@@ -37,11 +37,6 @@ impl RefObject for VmBuffer {
     fn type_name(&self) -> &'static str {
         "vm.buffer"
     }
-
-    #[inline]
-    fn as_vm_buffer(&self) -> Option<&VmBuffer> {
-        Some(self)
-    }
 }
 
 impl Drop for VmBuffer {
@@ -175,6 +170,24 @@ impl VmBuffer {
         } else {
             Err(self.range_error(index, 1, size as u64))
         }
+    }
+
+    /// Element `index` when it is inside and aligned.
+    ///
+    /// # Safety
+    /// `T` is an atomic integer; it may only be written when the buffer is mutable.
+    #[inline(always)]
+    pub(crate) unsafe fn aligned<T>(&self, index: i64) -> Option<&T> {
+        if index as u64 >= (self.length / size_of::<T>()) as u64 {
+            return None;
+        }
+        // SAFETY: in range.
+        let at = unsafe { self.data.cast::<T>().add(index as usize) };
+        if !at.is_aligned() {
+            return None;
+        }
+        // SAFETY: aligned, too; atomic as the module text says.
+        Some(unsafe { at.as_ref() })
     }
 
     /// Reads `out.len()` bytes at `offset`.

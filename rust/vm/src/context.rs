@@ -9,6 +9,7 @@ use crate::buffer::VmBuffer;
 use crate::bytecode::BytecodeModule;
 use crate::cconv::CallingConvention;
 use crate::invocation::{self, Invocation};
+use crate::limits::Limits;
 use crate::module::{Module, NativeModule};
 use crate::refs::Ref;
 use crate::status::{Annotate, Result, Status};
@@ -91,8 +92,24 @@ pub(crate) struct BytecodeInstance {
 /// State of a native module in one context.
 pub(crate) struct NativeInstance {
     pub module: Arc<dyn NativeModule>,
+    /// What `module` points to: an `Arc` of a trait object has to look up where its object begins.
+    object: *const dyn NativeModule,
     pub state: Box<dyn Any + Send + Sync>,
     pub cconvs: Box<[CallingConvention]>,
+}
+
+// SAFETY: the pointer is that of the `Arc`, which is Send and Sync.
+unsafe impl Send for NativeInstance {}
+// SAFETY: as for Send.
+unsafe impl Sync for NativeInstance {}
+
+impl NativeInstance {
+    /// The module.
+    #[inline(always)]
+    pub fn module(&self) -> &dyn NativeModule {
+        // SAFETY: `module` keeps it alive.
+        unsafe { &*self.object }
+    }
 }
 
 /// A module in a context.
@@ -136,7 +153,8 @@ impl Drop for Inner {
             let ordinal = instance.any_module().lookup_export("__deinit");
             if let (Instance::Bytecode(_), Some(ordinal)) = (&*instance, ordinal) {
                 // Nobody is left to hear of a failure while tearing down.
-                let _ = Invocation::on_instance(instance.clone(), ordinal, Vec::new()).and_then(Invocation::finish);
+                let _ = Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &Limits::default())
+                    .and_then(Invocation::finish);
             }
         }
     }
@@ -187,7 +205,7 @@ impl Context {
             AnyModule::Bytecode(module) => Instance::Bytecode(bytecode_instance(module, &self.instances())?),
         });
         if let (Instance::Bytecode(_), Some(ordinal)) = (&*instance, instance.any_module().lookup_export("__init")) {
-            Invocation::on_instance(instance.clone(), ordinal, Vec::new())
+            Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &Limits::default())
                 .and_then(Invocation::finish)
                 .annotate(|| format!("initializing module '{}'", instance.any_module().name()))?;
         }
@@ -293,13 +311,23 @@ impl Function {
 
     /// Starts a call; nothing is executed before the first [`Invocation::step`].
     pub fn start(&self, args: Vec<Value>) -> Result<Invocation> {
-        let invocation = Invocation::on_instance(self.instance.clone(), self.ordinal, args);
+        self.start_limited(args, &Limits::default())
+    }
+
+    /// As [`Function::start`]; an error ends the call when it reaches a limit.
+    pub fn start_limited(&self, args: Vec<Value>, limits: &Limits) -> Result<Invocation> {
+        let invocation = Invocation::on_instance(self.instance.clone(), self.ordinal, args, limits);
         invocation.map(|i| i.keep_context(self.context.clone())).annotate(|| self.calling())
     }
 
     /// Calls and waits for the result.
     pub fn invoke(&self, args: Vec<Value>) -> Result<Vec<Value>> {
-        invocation::invoke(&self.instance, self.ordinal, args).annotate(|| self.calling())
+        self.invoke_limited(args, &Limits::default())
+    }
+
+    /// As [`Function::invoke`]; an error ends the call when it reaches a limit.
+    pub fn invoke_limited(&self, args: Vec<Value>, limits: &Limits) -> Result<Vec<Value>> {
+        invocation::invoke(&self.instance, self.ordinal, args, limits).annotate(|| self.calling())
     }
 
     fn calling(&self) -> String {
@@ -313,7 +341,7 @@ fn native_instance(module: Arc<dyn NativeModule>) -> Result<NativeInstance> {
         .iter()
         .map(|e| CallingConvention::parse(e.cconv).annotate(|| format!("function {}.{}", module.name(), e.name)))
         .collect::<Result<_>>()?;
-    Ok(NativeInstance { state: module.create_state()?, cconvs, module })
+    Ok(NativeInstance { state: module.create_state()?, cconvs, object: Arc::as_ptr(&module), module })
 }
 
 fn bytecode_instance(module: Arc<BytecodeModule>, before: &[Arc<Instance>]) -> Result<BytecodeInstance> {
@@ -362,7 +390,12 @@ fn resolve(import: &Import, importer: &str, before: &[Arc<Instance>]) -> Result<
     match (found, instance) {
         (Some((instance, ordinal)), _) => {
             let (have, want) = (instance.cconv_text(ordinal), import.cconv());
-            if !want.is_empty() && want != have {
+            // Who gives no convention gets nothing from native functions; bytecode functions would be called wrongly.
+            let fits = match &**instance {
+                Instance::Bytecode(_) => want == have || *instance.cconv(ordinal) == CallingConvention::parse(want)?,
+                Instance::Native(_) => want.is_empty() || want == have,
+            };
+            if !fits {
                 return Err(Status::internal(format!(
                     "import function {full_name} signature mismatch between {importer} and source {module}; expected \
                      {want} but got {have}"

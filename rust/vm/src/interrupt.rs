@@ -32,9 +32,13 @@ pub fn poll() -> Result<()> {
 pub struct Watch(Option<Instant>);
 
 impl Watch {
-    /// Asks the hook when the period is over. The first look only starts the clock: short calls never read it.
+    /// Asks the hook when the period is over. The first look only starts the clock.
     pub fn look(&mut self) -> Result<()> {
-        let now = Instant::now();
+        self.look_at(Instant::now())
+    }
+
+    /// As `look`, at the time that it is.
+    pub fn look_at(&mut self, now: Instant) -> Result<()> {
         match self.0 {
             Some(last) if now - last >= PERIOD => {
                 self.0 = Some(now);
@@ -49,14 +53,19 @@ impl Watch {
     }
 }
 
-/// Sleeps until `wait` is over or the hook says no.
-pub(crate) fn wait(wait: &dyn Wait) -> Result<()> {
+/// Sleeps until `wait` is over (true), `deadline` has passed (false), or the hook says no.
+pub(crate) fn wait(wait: &dyn Wait, deadline: Option<Instant>) -> Result<bool> {
     if HOOK.get().is_none() {
-        wait.wait(None);
-        return Ok(());
+        return Ok(wait.wait(deadline));
     }
-    while !wait.wait(Some(Instant::now() + PERIOD)) {
+    loop {
+        let end = Instant::now() + PERIOD;
+        if wait.wait(Some(deadline.map_or(end, |deadline| deadline.min(end)))) {
+            return Ok(true);
+        }
         poll()?;
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Ok(false);
+        }
     }
-    Ok(())
 }

@@ -10,6 +10,7 @@ use crate::cconv::{Item, Kind};
 use crate::context::{Context, Instance, NativeInstance};
 use crate::interp::{Exit, Machine, Pooled};
 use crate::interrupt;
+use crate::limits::{Limits, past_deadline};
 use crate::module::{Arguments, CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::value::Value;
@@ -34,18 +35,25 @@ pub struct Invocation {
     // Declared after `stage`: frames refer to what these keep alive.
     instance: Arc<Instance>,
     ordinal: usize,
+    deadline: Option<Instant>,
+    fuel_used: u64,
     _context: Option<Context>,
 }
 
 impl Invocation {
     /// A call of function `ordinal` of `instance`.
-    pub(crate) fn on_instance(instance: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Invocation> {
+    pub(crate) fn on_instance(
+        instance: Arc<Instance>,
+        ordinal: usize,
+        args: Vec<Value>,
+        limits: &Limits,
+    ) -> Result<Invocation> {
         let args = check_args(&instance, ordinal, args)?;
         let stage = match &*instance {
             Instance::Native(_) => Stage::Native { args: Arguments::new(args, &[])?, resume: None },
-            Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args)?),
+            Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args, limits)?),
         };
-        Ok(Invocation { stage, instance, ordinal, _context: None })
+        Ok(Invocation { stage, instance, ordinal, deadline: limits.deadline, fuel_used: 0, _context: None })
     }
 
     pub(crate) fn keep_context(mut self, context: Context) -> Invocation {
@@ -58,12 +66,16 @@ impl Invocation {
     /// After an error or a result there is nothing left to run: FAILED_PRECONDITION.
     pub fn step(&mut self) -> Result<Step> {
         let outcome = match &mut self.stage {
-            Stage::Bytecode(machine) => match machine.run() {
-                Ok(Exit::Done(results)) => Ok(Step::Done(results)),
-                Ok(Exit::Yielded) => return Ok(Step::Pending(None)),
-                Ok(Exit::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
-                Err(status) => Err(status),
-            },
+            Stage::Bytecode(machine) => {
+                let outcome = machine.run();
+                self.fuel_used = machine.fuel_used();
+                match outcome {
+                    Ok(Exit::Done(results)) => Ok(Step::Done(results)),
+                    Ok(Exit::Yielded) => return Ok(Step::Pending(None)),
+                    Ok(Exit::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
+                    Err(status) => Err(status),
+                }
+            }
             Stage::Native { args, resume } => match call_native(&self.instance, self.ordinal, args, resume) {
                 Ok(NativeOutcome::Done(results)) => Ok(Step::Done(results)),
                 Ok(NativeOutcome::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
@@ -75,12 +87,26 @@ impl Invocation {
         outcome
     }
 
-    /// Runs to the end; the thread sleeps while the call waits.
+    /// Fuel used so far, see [`limits`](crate::limits); 0 for native functions.
+    pub fn fuel_used(&self) -> u64 {
+        self.fuel_used
+    }
+
+    /// The deadline of the call's limits.
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// Runs to the end; the thread sleeps while the call waits. DEADLINE_EXCEEDED when the call's deadline passes.
     pub fn finish(mut self) -> Result<Vec<Value>> {
         loop {
             match self.step()? {
                 Step::Done(results) => return Ok(results),
-                Step::Pending(Some(wait)) => interrupt::wait(&*wait)?,
+                Step::Pending(Some(wait)) => {
+                    if !interrupt::wait(&*wait, self.deadline)? {
+                        return Err(past_deadline());
+                    }
+                }
                 Step::Pending(None) => give_way()?,
             }
         }
@@ -105,16 +131,25 @@ impl Invocation {
 }
 
 /// Calls function `ordinal` of `instance`; the thread sleeps while the call waits.
-pub(crate) fn invoke(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Vec<Value>> {
+pub(crate) fn invoke(
+    instance: &Arc<Instance>,
+    ordinal: usize,
+    args: Vec<Value>,
+    limits: &Limits,
+) -> Result<Vec<Value>> {
     if matches!(**instance, Instance::Native(_)) {
-        return Invocation::on_instance(instance.clone(), ordinal, args)?.finish();
+        return Invocation::on_instance(instance.clone(), ordinal, args, limits)?.finish();
     }
     let args = check_args(instance, ordinal, args)?;
-    let mut machine = Machine::start(instance.clone(), ordinal, args)?;
+    let mut machine = Machine::start(instance.clone(), ordinal, args, limits)?;
     loop {
         match machine.run()? {
             Exit::Done(results) => return Ok(results),
-            Exit::Suspended(wait) => interrupt::wait(&*wait)?,
+            Exit::Suspended(wait) => {
+                if !interrupt::wait(&*wait, limits.deadline)? {
+                    return Err(machine.abandon(past_deadline()));
+                }
+            }
             Exit::Yielded => give_way()?,
         }
     }
@@ -137,7 +172,7 @@ fn call_native(
     args: &Arguments,
     resume: &mut Option<Box<dyn Any + Send>>,
 ) -> Result<NativeOutcome> {
-    let Instance::Native(NativeInstance { module, state, cconvs }) = instance else {
+    let Instance::Native(NativeInstance { module, state, cconvs, .. }) = instance else {
         return Err(Status::internal("not a native module"));
     };
     let mut results = Vec::new();

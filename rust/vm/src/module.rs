@@ -2,13 +2,14 @@
 
 use std::any::Any;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::bytecode::{Inst, kind};
-use crate::isa::reg;
+use crate::bytecode::{Inst, MOVE, kind};
 use crate::refs::{self, Ref, RefObject, Shared};
+use crate::slot::Slot;
 use crate::status::{Result, Status};
 use crate::value::Value;
 
@@ -79,37 +80,36 @@ pub trait Wait: Send + Sync {
 /// The registers of a frame, for reading. Registers that verified code names are inside.
 #[derive(Clone, Copy)]
 pub(crate) struct Registers<'a> {
-    cells: *const u32,
-    refs: *const Ref,
-    frame: PhantomData<&'a Ref>,
+    fp: *const u32,
+    frame: PhantomData<&'a Slot>,
 }
 
 impl<'a> Registers<'a> {
     /// # Safety
-    /// Both must point at the registers of a frame that does not change during `'a`, and only registers inside the
-    /// frame may be asked for.
+    /// `fp` must point at the registers of a frame that does not change during `'a`, and only operands inside the frame
+    /// may be asked for.
     #[inline]
-    pub(crate) unsafe fn new(cells: *const u32, refs: *const Ref) -> Registers<'a> {
-        Registers { cells, refs, frame: PhantomData }
+    pub(crate) unsafe fn new(fp: *const u32) -> Registers<'a> {
+        Registers { fp, frame: PhantomData }
     }
 
     #[inline]
-    fn narrow(self, register: u16) -> u32 {
+    fn narrow(self, operand: u16) -> u32 {
         // SAFETY: inside the frame, as promised to `new`.
-        unsafe { *self.cells.add(usize::from(register)) }
+        unsafe { *self.fp.add(operand.into()) }
     }
 
     /// Two cells, low half first.
     #[inline]
-    fn wide(self, register: u16) -> u64 {
+    fn wide(self, operand: u16) -> u64 {
         // SAFETY: both cells are inside the frame, as promised to `new`.
-        unsafe { self.cells.add(usize::from(register)).cast::<u64>().read_unaligned() }
+        unsafe { self.fp.add(operand.into()).cast::<u64>().read_unaligned() }
     }
 
     #[inline]
-    fn reference(self, register: u16) -> &'a Ref {
+    fn reference(self, operand: u16) -> &'a Slot {
         // SAFETY: inside the frame, which does not change during 'a, as promised to `new`.
-        unsafe { &*self.refs.add(reg::ref_ordinal(register)) }
+        unsafe { &*self.fp.cast::<u64>().add((operand & !MOVE).into()).cast::<Slot>() }
     }
 
     /// The value in the register that `word` names.
@@ -119,7 +119,7 @@ impl<'a> Registers<'a> {
             kind::F32 => Value::F32(f32::from_bits(self.narrow(word.a))),
             kind::I64 => Value::I64(self.wide(word.a) as i64),
             kind::F64 => Value::F64(f64::from_bits(self.wide(word.a))),
-            kind::REF => Value::Ref(self.reference(word.a).clone()),
+            kind::REF => Value::Ref(self.reference(word.a).to_ref()),
             _ => Value::NULL,
         }
     }
@@ -130,43 +130,62 @@ impl<'a> Registers<'a> {
 pub struct Arguments {
     words: Vec<Inst>,
     spans: Vec<Inst>,
-    cells: Vec<u32>,
-    refs: Vec<Ref>,
+    /// Units of 8 bytes: one for a number, two for a reference.
+    frame: Vec<MaybeUninit<u64>>,
 }
+
+// SAFETY: the frame holds numbers and counted references to objects that are Send and Sync.
+unsafe impl Send for Arguments {}
+// SAFETY: as for Send; nothing changes the frame.
+unsafe impl Sync for Arguments {}
+
+/// Units of a reference.
+const SLOT_UNITS: usize = size_of::<Slot>() / size_of::<u64>();
 
 impl Arguments {
     /// Arguments, flat, and the number of tuples in each `C..D` span; RESOURCE_EXHAUSTED for tens of thousands.
     pub fn new(values: Vec<Value>, span_counts: &[u16]) -> Result<Arguments> {
+        if values.len() >= 1 << 13 {
+            return Err(Status::resource_exhausted("too many arguments"));
+        }
         let mut arguments = Arguments::default();
         arguments.spans.extend(span_counts.iter().map(|count| Inst { op: *count, a: 0, b: 0, c: 0 }));
+        // Nothing of the frame moves while it is filled.
+        arguments.frame.reserve_exact(values.len() * SLOT_UNITS);
         for value in values {
-            let cell = arguments.cells.len();
-            let (op, at) = match value {
-                Value::I32(v) => (kind::I32, arguments.narrow(v as u32)),
-                Value::F32(v) => (kind::F32, arguments.narrow(v.to_bits())),
-                Value::I64(v) => (kind::I64, arguments.wide(v as u64)),
-                Value::F64(v) => (kind::F64, arguments.wide(v.to_bits())),
+            let unit = arguments.frame.len() as u16;
+            let (op, bits) = match value {
+                Value::I32(v) => (kind::I32, u64::from(v as u32)),
+                Value::F32(v) => (kind::F32, v.to_bits().into()),
+                Value::I64(v) => (kind::I64, v as u64),
+                Value::F64(v) => (kind::F64, v.to_bits()),
                 Value::Ref(object) => {
-                    arguments.refs.push(object);
-                    (kind::REF, arguments.refs.len() - 1)
+                    arguments.push_reference(object);
+                    arguments.words.push(Inst { op: kind::REF, a: unit, b: 0, c: 0 });
+                    continue;
                 }
             };
-            if cell.max(at) > usize::from(reg::REF_MASK) {
-                return Err(Status::resource_exhausted("too many arguments"));
-            }
-            arguments.words.push(Inst { op, a: at as u16, b: 0, c: 0 });
+            arguments.frame.push(MaybeUninit::new(bits));
+            // Numbers are named by cells of 4 bytes.
+            arguments.words.push(Inst { op, a: unit * 2, b: 0, c: 0 });
         }
         Ok(arguments)
     }
 
-    fn narrow(&mut self, bits: u32) -> usize {
-        self.cells.push(bits);
-        self.cells.len() - 1
+    fn push_reference(&mut self, object: Ref) {
+        let unit = self.frame.len();
+        self.frame.resize(unit + SLOT_UNITS, MaybeUninit::uninit());
+        // SAFETY: as many units as a slot has have just been added.
+        unsafe { self.frame.as_mut_ptr().add(unit).cast::<Slot>().write(Slot::new(object)) };
     }
+}
 
-    fn wide(&mut self, bits: u64) -> usize {
-        self.cells.extend([bits as u32, (bits >> 32) as u32]);
-        self.cells.len() - 2
+impl Drop for Arguments {
+    fn drop(&mut self) {
+        for word in self.words.iter().filter(|word| word.op == kind::REF) {
+            // SAFETY: every such word was pushed after its reference.
+            unsafe { (*self.frame.as_mut_ptr().add(word.a.into()).cast::<Slot>()).clear() };
+        }
     }
 }
 
@@ -188,9 +207,6 @@ pub struct CallFrame<'a> {
 /// A place among the arguments of a call.
 pub struct Mark<'a>(slice::Iter<'a, Inst>);
 
-/// What null arguments are read from.
-static NULL: Ref = None;
-
 impl<'a> CallFrame<'a> {
     /// A frame for a call from outside the VM. Results are appended to `results`; `resume` is kept between a suspension
     /// and the repeated call.
@@ -200,7 +216,7 @@ impl<'a> CallFrame<'a> {
         resume: &'a mut Option<Box<dyn Any + Send>>,
     ) -> CallFrame<'a> {
         // SAFETY: every word was made together with its register; all are borrowed for 'a.
-        let registers = unsafe { Registers::new(arguments.cells.as_ptr(), arguments.refs.as_ptr()) };
+        let registers = unsafe { Registers::new(arguments.frame.as_ptr().cast()) };
         CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume)
     }
 
@@ -292,51 +308,55 @@ impl<'a> CallFrame<'a> {
         Ok(f64::from_bits(self.registers.wide(self.register(kind::F64)?)))
     }
 
-    /// Next argument, any reference or null.
+    /// Next argument, any reference; `None` for null.
     #[inline(always)]
-    pub fn any_ref(&mut self) -> Result<&'a Ref> {
+    fn slot(&mut self) -> Result<Option<&'a Slot>> {
         let mut words = self.words.clone();
         match words.next() {
             Some(word) if word.op == kind::REF => {
                 self.words = words;
-                Ok(self.registers.reference(word.a))
+                let slot = self.registers.reference(word.a);
+                Ok((!slot.is_null()).then_some(slot))
             }
             Some(word) if word.op == kind::NULL => {
                 self.words = words;
-                Ok(&NULL)
+                Ok(None)
             }
             _ => Err(self.wrong(kind::REF)),
         }
     }
 
+    /// Next argument, any reference or null.
+    #[inline]
+    pub fn any_ref(&mut self) -> Result<Ref> {
+        Ok(self.slot()?.and_then(Slot::to_ref))
+    }
+
     /// Next argument, borrowed; INVALID_ARGUMENT when null or not a `T`.
     #[inline(always)]
     pub fn borrow_ref<T: RefObject>(&mut self) -> Result<&'a T> {
-        let value = self.any_ref()?;
-        match value.as_ref().and_then(|object| refs::borrow::<T>(object.as_ref())) {
-            Some(object) => Ok(object),
-            None => Err(unfit::<T>(value, self.position() - 1)),
-        }
+        self.shared_ref().map(Shared::object)
     }
 
     /// Next argument, borrowed in a way that it can be kept; INVALID_ARGUMENT when null or not a `T`.
     #[inline(always)]
     pub fn shared_ref<T: RefObject>(&mut self) -> Result<Shared<'a, T>> {
-        let value = self.any_ref()?;
-        match value.as_ref().and_then(refs::share::<T>) {
-            Some(shared) => Ok(shared),
-            None => Err(unfit::<T>(value, self.position() - 1)),
+        let slot = self.slot()?;
+        match slot.and_then(Slot::downcast::<T>) {
+            // SAFETY: the frame counts the object and does not change during 'a.
+            Some(object) => Ok(unsafe { Shared::new(object) }),
+            None => Err(unfit(slot, self.position() - 1)),
         }
     }
 
     /// As [`shared_ref`](Self::shared_ref), null gives `None`.
     #[inline(always)]
     pub fn opt_shared_ref<T: RefObject>(&mut self) -> Result<Option<Shared<'a, T>>> {
-        let value = self.any_ref()?;
-        let Some(object) = value else { return Ok(None) };
-        match refs::share::<T>(object) {
-            Some(shared) => Ok(Some(shared)),
-            None => Err(unfit::<T>(value, self.position() - 1)),
+        let Some(slot) = self.slot()? else { return Ok(None) };
+        match slot.downcast::<T>() {
+            // SAFETY: as above.
+            Some(object) => Ok(Some(unsafe { Shared::new(object) })),
+            None => Err(unfit(Some(slot), self.position() - 1)),
         }
     }
 
@@ -364,44 +384,79 @@ impl<'a> CallFrame<'a> {
     /// Appends an i32 result.
     #[inline]
     pub fn push_i32(&mut self, value: i32) {
-        self.results.push(Value::I32(value));
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(Value::I32(value)) }
     }
 
     /// Appends an i64 result.
     #[inline]
     pub fn push_i64(&mut self, value: i64) {
-        self.results.push(Value::I64(value));
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(Value::I64(value)) }
     }
 
     /// Appends an f32 result.
     #[inline]
     pub fn push_f32(&mut self, value: f32) {
-        self.results.push(Value::F32(value));
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(Value::F32(value)) }
     }
 
     /// Appends an f64 result.
     #[inline]
     pub fn push_f64(&mut self, value: f64) {
-        self.results.push(Value::F64(value));
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(Value::F64(value)) }
     }
 
     /// Appends a reference result.
     #[inline]
     pub fn push_ref<T: RefObject>(&mut self, value: Arc<T>) {
-        self.results.push(Value::Ref(Some(value)));
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(Value::Ref(Some(value))) }
     }
 
     /// Appends a reference of any type, or null.
     #[inline]
     pub fn push_any_ref(&mut self, value: Ref) {
-        self.results.push(Value::Ref(value));
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(Value::Ref(value)) }
     }
 
     /// Appends a result.
     #[inline]
     pub fn push(&mut self, value: Value) {
-        self.results.push(value);
+        let at = self.room();
+        // SAFETY: see `room`.
+        unsafe { at.write(value) }
     }
+
+    /// Where the next result is to be written, at once: it counts already. A value that is made before there is
+    /// room for it would be written in parts and copied as a whole, which takes longer than the rest of a call.
+    #[inline(always)]
+    fn room(&mut self) -> *mut Value {
+        if self.results.len() == self.results.capacity() {
+            grow(self.results);
+        }
+        let length = self.results.len();
+        // SAFETY: there is room for one more; callers write it before anything else can happen.
+        unsafe {
+            self.results.set_len(length + 1);
+            self.results.as_mut_ptr().add(length)
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grow(results: &mut Vec<Value>) {
+    results.reserve(4);
 }
 
 #[cold]
@@ -409,9 +464,12 @@ fn missing(index: usize) -> Status {
     Status::internal(format!("native function reads argument {index}, which its cconv does not have"))
 }
 
-/// What is wrong with a reference that is no `T`.
+/// What is wrong with a reference that is not of the type asked for.
 #[cold]
-fn unfit<T: RefObject>(value: &Ref, index: usize) -> Status {
-    let status = refs::downcast_ref::<T>(value).err();
-    status.unwrap_or_else(|| Status::internal("the reference fits")).annotate(format!("argument {index}"))
+fn unfit(slot: Option<&Slot>, index: usize) -> Status {
+    let status = match slot.and_then(Slot::get) {
+        Some(object) => refs::mismatch(object),
+        None => Status::invalid_argument("ref is null"),
+    };
+    status.annotate(format!("argument {index}"))
 }

@@ -2,29 +2,16 @@
 
 use std::any::Any;
 use std::fmt;
+use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::buffer::VmBuffer;
-use crate::list::VmList;
 use crate::status::{Result, Status};
 
 /// An object that VM code can refer to.
 pub trait RefObject: Any + Send + Sync {
     /// The registered name without `!`, such as `hal.buffer`.
     fn type_name(&self) -> &'static str;
-
-    /// This object as a buffer: a quicker test than a downcast, for the VM's own type.
-    #[doc(hidden)]
-    fn as_vm_buffer(&self) -> Option<&VmBuffer> {
-        None
-    }
-
-    /// As `as_vm_buffer`, for lists.
-    #[doc(hidden)]
-    fn as_vm_list(&self) -> Option<&VmList> {
-        None
-    }
 }
 
 impl fmt::Debug for dyn RefObject {
@@ -38,8 +25,9 @@ pub type Ref = Option<Arc<dyn RefObject>>;
 
 /// A borrowed object of which a counted reference can be made.
 pub struct Shared<'a, T> {
-    object: &'a T,
-    counted: &'a Arc<dyn RefObject>,
+    /// Points into an `Arc` that is alive during `'a`.
+    object: *const T,
+    borrowed: PhantomData<&'a T>,
 }
 
 impl<T> Clone for Shared<'_, T> {
@@ -54,25 +42,40 @@ impl<T> Deref for Shared<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.object
+        self.object()
     }
 }
 
-impl<'a, T: RefObject> Shared<'a, T> {
-    /// The object, for as long as the reference is borrowed.
-    pub fn object(self) -> &'a T {
-        self.object
+impl<'a, T> Shared<'a, T> {
+    /// # Safety
+    /// `object` must come from `Arc::into_raw`, and the count that it stands for must stay during `'a`.
+    #[inline]
+    pub(crate) unsafe fn new(object: *const T) -> Shared<'a, T> {
+        Shared { object, borrowed: PhantomData }
     }
 
+    /// The object, for as long as the reference is borrowed.
+    #[inline]
+    pub fn object(self) -> &'a T {
+        // SAFETY: alive during 'a, as promised to `new`.
+        unsafe { &*self.object }
+    }
+}
+
+impl<T: RefObject> Shared<'_, T> {
     /// A counted reference.
+    #[inline]
     pub fn to_arc(self) -> Arc<T> {
-        // SAFETY: `object` is what `counted` points to and a `T`, so this is the pointer that an `Arc<T>` has.
-        unsafe { Arc::from_raw(Arc::into_raw(self.counted.clone()).cast::<T>()) }
+        // SAFETY: the pointer is that of an `Arc<T>` which is alive, as promised to `new`.
+        unsafe {
+            Arc::increment_strong_count(self.object);
+            Arc::from_raw(self.object)
+        }
     }
 
     /// A counted reference of any type.
     pub fn to_ref(self) -> Ref {
-        Some(self.counted.clone())
+        Some(self.to_arc())
     }
 }
 
@@ -92,13 +95,11 @@ pub fn downcast<T: RefObject>(value: &Ref) -> Result<Arc<T>> {
 /// As [`downcast`], null gives `None`.
 pub fn opt_downcast<T: RefObject>(value: &Ref) -> Result<Option<Arc<T>>> {
     let Some(object) = value else { return Ok(None) };
-    share::<T>(object).map(|shared| Some(shared.to_arc())).ok_or_else(|| mismatch(object.as_ref()))
-}
-
-/// `object` as a `T`; `None` when it is of another type.
-#[inline]
-pub(crate) fn share<T: RefObject>(counted: &Arc<dyn RefObject>) -> Option<Shared<'_, T>> {
-    borrow::<T>(counted.as_ref()).map(|object| Shared { object, counted })
+    if borrow::<T>(object.as_ref()).is_none() {
+        return Err(mismatch(object.as_ref()));
+    }
+    // SAFETY: the pointer to a counted `T`, which is the pointer that an `Arc<T>` has.
+    Ok(Some(unsafe { Arc::from_raw(Arc::into_raw(object.clone()).cast::<T>()) }))
 }
 
 #[inline]
@@ -117,7 +118,7 @@ pub fn same(a: &Ref, b: &Ref) -> bool {
 }
 
 #[cold]
-fn mismatch(object: &dyn RefObject) -> Status {
+pub(crate) fn mismatch(object: &dyn RefObject) -> Status {
     Status::invalid_argument(format!("ref type mismatch; have {}", object.type_name()))
 }
 

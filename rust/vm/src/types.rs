@@ -32,13 +32,16 @@ impl TypeDef {
     /// Whether `value` may stand where this type is asked for. Null always may.
     #[inline]
     pub fn accepts(self, value: &Ref) -> bool {
-        match (self, value) {
-            (_, None) | (TypeDef::Any, _) => true,
-            (TypeDef::Ref(name), Some(object)) => {
-                let have = object.type_name();
-                std::ptr::eq(have, name) || have == name
-            }
-            (TypeDef::Value(_), Some(_)) => false,
+        value.as_ref().is_none_or(|object| self.accepts_name(object.type_name()))
+    }
+
+    /// Whether objects of the type `have` may stand where this type is asked for.
+    #[inline]
+    pub fn accepts_name(self, have: &'static str) -> bool {
+        match self {
+            TypeDef::Any => true,
+            TypeDef::Ref(name) => std::ptr::eq(have, name) || have == name,
+            TypeDef::Value(_) => false,
         }
     }
 }

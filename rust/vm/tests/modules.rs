@@ -117,7 +117,7 @@ impl NativeModule for Host {
                 frame.push_i32(number + waited);
             }
             3 => {
-                let value = frame.any_ref()?.clone();
+                let value = frame.any_ref()?;
                 frame.push_any_ref(value);
             }
             _ => {

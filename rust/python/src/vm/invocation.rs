@@ -1,7 +1,7 @@
 //! `Invocation`: a call in progress that Python drives. Many can be in flight on one thread.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -13,7 +13,7 @@ use tiree_vm::{Value, Wait};
 
 use crate::errors::to_python;
 use crate::vm::refs::VmRef;
-use crate::waiting::{callback_once, wait_for};
+use crate::waiting::{callback_once, deadline_in, wait_for};
 
 /// What failures of calls begin with.
 pub const INVOKING: &str = "Error invoking function";
@@ -153,10 +153,7 @@ impl Invocation {
     /// Blocks until the call ended or `timeout` seconds have passed (then TimeoutError); the call can go on later.
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
-        let deadline = timeout
-            .and_then(|s| Duration::try_from_secs_f64(s.max(0.0)).ok())
-            .and_then(|duration| Instant::now().checked_add(duration));
-        if self.wait_until(py, deadline)? {
+        if self.wait_until(py, deadline_in(timeout))? {
             return Ok(());
         }
         Err(pyo3::exceptions::PyTimeoutError::new_err("the call did not finish in time"))

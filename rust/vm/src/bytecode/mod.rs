@@ -1,34 +1,84 @@
 //! Bytecode modules: checked once when loaded, translated function by function when first called.
 
 mod code;
+mod flow;
 mod translate;
 mod verify;
 
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::Release;
 use std::sync::{Arc, OnceLock};
 
 use crate::archive::Archive;
 use crate::archive::schema::{Import, Rodata, Signature};
 use crate::buffer::VmBuffer;
 use crate::cconv::CallingConvention;
+use crate::interp::slot_unit;
 use crate::isa::features;
 use crate::module::Module;
+use crate::slot::Slot;
 use crate::status::{Annotate, Result, Status};
 use crate::types::{TypeDef, TypeRegistry};
 
-pub(crate) use code::{Code, Inst, X, kind};
+pub(crate) use code::{Code, Inst, MOVE, OWN, X, kind, operations};
 pub(crate) use verify::{argument_registers, flatten};
 
 /// One function of a module.
 pub(crate) struct Function {
     /// What it takes and returns; never spans.
     pub cconv: CallingConvention,
+    /// Its number in the module.
+    pub ordinal: usize,
     /// Range of the bytecode.
     pub range: std::ops::Range<usize>,
-    /// 32-bit cells of a frame.
-    pub i32_cells: usize,
+    /// Cells that instructions may name: what the descriptor says, rounded up.
+    pub i32_limit: usize,
+    /// References that instructions may name.
+    pub ref_limit: usize,
+    /// Cells of a frame: what instructions do name.
+    pub cells: usize,
     /// References of a frame.
-    pub ref_cells: usize,
+    pub refs: usize,
+    /// References that are arguments; they come first.
+    pub ref_args: usize,
+    /// Units from its frame pointer to that of a callee.
+    pub frame: usize,
+    /// Fuel that a call takes.
+    pub cost: isize,
+    /// Where execution begins: the translated code, or what translates it.
+    pub entry: AtomicPtr<Inst>,
     code: OnceLock<Code>,
+}
+
+/// Stands for the code of functions that have not been called yet.
+static TRANSLATE: [Inst; 1] = [Inst::new(X::Translate, 0, 0, 0)];
+
+impl Function {
+    /// Behind the last byte of a frame at `fp`, the header of a callee included.
+    #[inline(always)]
+    pub fn end(&self, fp: *mut u32) -> *mut u8 {
+        fp.cast::<u64>().wrapping_add(self.frame).cast()
+    }
+
+    /// Makes the references null that are no arguments.
+    ///
+    /// # Safety
+    /// `fp` points to a new frame of this function.
+    #[inline(always)]
+    pub unsafe fn clear_references(&self, fp: *mut u32) {
+        for ordinal in self.ref_args..self.refs {
+            // SAFETY: inside the frame.
+            unsafe { fp.cast::<u64>().add(slot_unit(self.cells, ordinal)).cast::<Slot>().write(Slot::NULL) };
+        }
+    }
+
+    /// The bytecode pc of the instruction at `ip` in its code.
+    pub fn pc_of(&self, ip: *const Inst) -> u32 {
+        self.code.get().map_or(0, |code| {
+            let bytes = ip.addr().wrapping_sub(code.insts.as_ptr().addr());
+            code.pc_of(bytes / size_of::<Inst>())
+        })
+    }
 }
 
 /// A function of another module.
@@ -91,10 +141,16 @@ impl BytecodeModule {
     }
 
     /// The translated code of function `ordinal`, made on first use.
-    #[inline]
     pub(crate) fn code(&self, ordinal: usize) -> &Code {
         let function = &self.functions[ordinal];
-        function.code.get_or_init(|| translate::translate(self, ordinal))
+        let code = function.code.get_or_init(|| translate::translate(self, ordinal));
+        function.entry.store(code.insts.as_ptr().cast_mut(), Release);
+        code
+    }
+
+    /// Bytes of all translated code; what has not been called takes none.
+    pub fn translated_size(&self) -> usize {
+        self.functions.iter().filter_map(|function| function.code.get()).map(Code::size).sum()
     }
 
     pub(crate) fn bytecode_of(&self, ordinal: usize) -> &[u8] {
@@ -165,9 +221,10 @@ fn load(archive: Arc<Archive>, registry: &TypeRegistry) -> Result<BytecodeModule
         .collect::<Result<_>>()?;
     let types = def.types.iter().map(|name| registry.resolve(name)).collect::<Result<_>>()?;
     let rodata = (0..def.rodata.len()).map(|i| rodata_buffer(&archive, i)).collect::<Result<_>>()?;
-    let module = BytecodeModule { types, imports, functions, rodata, archive };
+    let mut module = BytecodeModule { types, imports, functions, rodata, archive };
     for ordinal in 0..module.functions.len() {
-        verify::function(&module, ordinal)?;
+        let measured = verify::function(&module, ordinal)?;
+        module.functions[ordinal].measure(measured);
     }
     Ok(module)
 }

@@ -5,10 +5,14 @@
 //! on values (null references, indices, types of objects) is checked when executed.
 
 use std::collections::BTreeSet;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicPtr;
 
-use super::{BytecodeModule, Function, check_features};
+use super::code::CHUNK;
+use super::{BytecodeModule, Function, TRANSLATE, check_features};
 use crate::archive::schema::{FunctionDescriptor, ModuleDef};
 use crate::cconv::{CallingConvention, Item, Kind};
+use crate::interp::frame_units;
 use crate::isa::{self, Arg, Decoded, Op, OperandKind as K, Pairs, Regs, reg};
 use crate::status::{Annotate, Result, Status};
 
@@ -38,12 +42,12 @@ pub(super) fn functions(def: &ModuleDef) -> Result<Vec<Function>> {
     (def.functions.iter().zip(&def.signatures).enumerate())
         .map(|(ordinal, (descriptor, signature))| {
             let bytecode = def.bytecode.len();
-            one_descriptor(descriptor, bytecode, &signature.cconv).annotate(|| describe(ordinal))
+            one_descriptor(ordinal, descriptor, bytecode, &signature.cconv).annotate(|| describe(ordinal))
         })
         .collect()
 }
 
-fn one_descriptor(descriptor: &FunctionDescriptor, bytecode: usize, cconv: &str) -> Result<Function> {
+fn one_descriptor(ordinal: usize, descriptor: &FunctionDescriptor, bytecode: usize, cconv: &str) -> Result<Function> {
     let (start, length) = (descriptor.offset as usize, descriptor.length as usize);
     if length == 0 || descriptor.block_count == 0 {
         return Err(Status::invalid_argument("descriptor without bytecode or blocks"));
@@ -85,7 +89,38 @@ fn one_descriptor(descriptor: &FunctionDescriptor, bytecode: usize, cconv: &str)
             "insufficient register storage: arguments need {used_i32} i32 and {used_ref} ref, have {i32_cells} and {ref_cells}"
         )));
     }
-    Ok(Function { cconv, range: start..end, i32_cells, ref_cells, code: Default::default() })
+    Ok(Function {
+        cconv,
+        ordinal,
+        range: start..end,
+        i32_limit: i32_cells,
+        ref_limit: ref_cells,
+        cells: used_i32,
+        refs: used_ref,
+        ref_args: used_ref,
+        frame: 0,
+        cost: 0,
+        entry: AtomicPtr::new(TRANSLATE.as_ptr().cast_mut()),
+        code: OnceLock::new(),
+    })
+}
+
+/// What a function turned out to need.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Measured {
+    cells: usize,
+    refs: usize,
+    /// What its instructions cost together.
+    cost: u32,
+}
+
+impl Function {
+    pub(super) fn measure(&mut self, measured: Measured) {
+        self.cells = self.cells.max(measured.cells);
+        self.refs = self.refs.max(measured.refs);
+        self.frame = frame_units(self.cells, self.refs);
+        self.cost = measured.cost.min(CHUNK) as isize;
+    }
 }
 
 /// The registers in which a function finds arguments of these kinds. The caller bounds their number.
@@ -118,18 +153,21 @@ struct Verifier<'a> {
     function: &'a Function,
     requirements: u32,
     targets: BTreeSet<u32>,
+    measured: Measured,
 }
 
 /// Checks the bytecode of function `ordinal`.
-pub(super) fn function(module: &BytecodeModule, ordinal: usize) -> Result<()> {
+pub(super) fn function(module: &BytecodeModule, ordinal: usize) -> Result<Measured> {
     let descriptor = &module.archive.def().functions[ordinal];
     let mut verifier = Verifier {
         module,
         function: &module.functions[ordinal],
         requirements: descriptor.requirements,
         targets: BTreeSet::new(),
+        measured: Measured::default(),
     };
-    verifier.stream(module.bytecode_of(ordinal), ordinal, descriptor.block_count)
+    verifier.stream(module.bytecode_of(ordinal), ordinal, descriptor.block_count)?;
+    Ok(verifier.measured)
 }
 
 impl Verifier<'_> {
@@ -159,6 +197,7 @@ impl Verifier<'_> {
                 return Err(block_error(pc, "is not in a block")).annotate(|| at(pc));
             } else {
                 self.instruction(&decoded).annotate(|| at(pc))?;
+                self.measured.cost = self.measured.cost.saturating_add(cost(&decoded));
                 open = !decoded.row.terminator;
             }
             pc = decoded.next;
@@ -238,29 +277,32 @@ impl Verifier<'_> {
         }
     }
 
-    fn narrow(&self, register: u16) -> Result<()> {
+    fn narrow(&mut self, register: u16) -> Result<()> {
         if reg::is_ref(register) {
             return Err(Status::invalid_argument("reference register where a value register is needed"));
         }
-        below(register.into(), self.function.i32_cells, "register ordinal")
+        self.measured.cells = self.measured.cells.max(usize::from(register) + 1);
+        below(register.into(), self.function.i32_limit, "register ordinal")
     }
 
-    fn wide(&self, register: u16) -> Result<()> {
+    fn wide(&mut self, register: u16) -> Result<()> {
         self.narrow(register)?;
         if !register.is_multiple_of(2) {
             return Err(Status::invalid_argument(format!("64-bit register {register} is not even")));
         }
-        below(u32::from(register) + 1, self.function.i32_cells, "register ordinal")
+        self.measured.cells = self.measured.cells.max(usize::from(register) + 2);
+        below(u32::from(register) + 1, self.function.i32_limit, "register ordinal")
     }
 
-    fn reference(&self, register: u16) -> Result<()> {
+    fn reference(&mut self, register: u16) -> Result<()> {
         if !reg::is_ref(register) {
             return Err(Status::invalid_argument("value register where a reference register is needed"));
         }
-        below(reg::ref_ordinal(register) as u32, self.function.ref_cells, "register ordinal")
+        self.measured.refs = self.measured.refs.max(reg::ref_ordinal(register) + 1);
+        below(reg::ref_ordinal(register) as u32, self.function.ref_limit, "register ordinal")
     }
 
-    fn any(&self, register: u16) -> Result<()> {
+    fn any(&mut self, register: u16) -> Result<()> {
         if reg::is_ref(register) { self.reference(register) } else { self.narrow(register) }
     }
 
@@ -272,7 +314,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn remap(&self, pairs: Pairs<'_>) -> Result<()> {
+    fn remap(&mut self, pairs: Pairs<'_>) -> Result<()> {
         for (source, target) in pairs.iter() {
             self.any(source)?;
             self.any(target)?;
@@ -296,7 +338,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    fn calls(&self, decoded: &Decoded<'_>) -> Result<()> {
+    fn calls(&mut self, decoded: &Decoded<'_>) -> Result<()> {
         let args = &decoded.args;
         match decoded.row.op {
             Op::Return => {
@@ -310,7 +352,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn call(&self, callee: u32, segments: Option<Regs<'_>>, operands: Regs<'_>, results: Regs<'_>) -> Result<()> {
+    fn call(&mut self, callee: u32, segments: Option<Regs<'_>>, operands: Regs<'_>, results: Regs<'_>) -> Result<()> {
         let cconv = if callee & IMPORT_BIT == 0 {
             if segments.is_some() {
                 return Err(Status::failed_precondition("variadic calls are only supported for imported functions"));
@@ -324,7 +366,7 @@ impl Verifier<'_> {
         self.scalars(&cconv.results, results).annotate(|| "call results".into())
     }
 
-    fn scalars(&self, kinds: &[Kind], registers: Regs<'_>) -> Result<()> {
+    fn scalars(&mut self, kinds: &[Kind], registers: Regs<'_>) -> Result<()> {
         if registers.len() < kinds.len() {
             return Err(Status::out_of_range(format!(
                 "register list underflow (have {}, expected {})",
@@ -341,6 +383,19 @@ impl Verifier<'_> {
         }
         Ok(())
     }
+}
+
+/// Fuel that an instruction takes: one, and one for every register that its branches assign.
+pub(super) fn cost(decoded: &Decoded<'_>) -> u32 {
+    let mut cost = u32::from(decoded.row.op != Op::Block);
+    for arg in decoded.args.iter() {
+        match arg {
+            Arg::Pairs(pairs) => cost += pairs.len() as u32,
+            Arg::Cases(cases) => cost += cases.iter().map(|(_, pairs)| pairs.len() as u32).sum::<u32>(),
+            _ => {}
+        }
+    }
+    cost
 }
 
 /// The kinds of all arguments of one call, spans unrolled.

@@ -1,39 +1,46 @@
 //! Executes translated functions.
 //!
-//! [`Machine`] is the stack of one invocation. `run.rs` holds the loop; it and `calls.rs` access registers unchecked: what
-//! they rely on is proved by the verifier and kept by the frames here.
+//! [`Machine`] is one invocation: the stack of its frames, what is left of its limits, and why it stopped. `handlers` has
+//! the operations, `state` how they follow each other. They access registers unchecked: what they rely on is proved by
+//! the verifier and kept by the frames here.
 
-mod calls;
+mod handlers;
+mod imports;
 mod math;
 mod ops;
-mod run;
+mod stack;
+mod state;
 
 use std::any::Any;
 use std::cell::RefCell;
+use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
+use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Acquire;
+use std::time::Instant;
 
-use crate::bytecode::{Code, kind};
+use self::imports::Called;
+use self::stack::{Header, Stack, caller, header, slot};
+use self::state::{Signal, dispatch};
+use crate::bytecode::{Function, Inst, X, kind};
+use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
-use crate::interrupt::Watch;
 use crate::isa::reg;
+use crate::limits::{Budget, Limits, MAX_STACK};
 use crate::module::{Module, Wait};
-use crate::refs::Ref;
+use crate::slot::Slot;
 use crate::status::{Result, Status};
 use crate::value::Value;
 
+pub(crate) use stack::{frame_units, slot_unit};
+
 #[cfg(target_endian = "big")]
 compile_error!("64-bit registers are pairs of cells, low half first; big-endian machines need another register file");
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("references in frames are two words of 8 bytes; other machines need other operands");
 
-/// Most bytes that the frames of one invocation may take.
-const MAX_STACK: usize = 1 << 20;
-/// Backward branches and calls between two looks at the clock.
-const SLICE: u32 = 1 << 14;
-/// What a frame counts beside its registers.
-const FRAME_OVERHEAD: usize = 64;
-
-/// Why the loop stopped.
+/// Why the run stopped.
 pub(crate) enum Exit {
     /// The outermost function returned this.
     Done(Vec<Value>),
@@ -43,53 +50,55 @@ pub(crate) enum Exit {
     Suspended(Arc<dyn Wait>),
 }
 
-/// One active function.
-struct Frame {
-    /// Alive because the machine's root refers to it, directly or through imports.
-    instance: NonNull<BytecodeInstance>,
-    /// In the instance's module, hence as alive.
-    code: NonNull<Code>,
-    ordinal: u32,
-    /// Where to go on; while a callee is active, the call itself.
-    ip: u32,
-    cells_base: u32,
-    refs_base: u32,
-}
-
-impl Frame {
-    fn instance(&self) -> &BytecodeInstance {
-        // SAFETY: see the field.
-        unsafe { self.instance.as_ref() }
-    }
-
-    fn code(&self) -> &Code {
-        // SAFETY: see the field.
-        unsafe { self.code.as_ref() }
-    }
-}
-
-/// The stack of one invocation.
-#[derive(Default)]
+/// One invocation of bytecode.
 pub(crate) struct Machine {
-    frames: Vec<Frame>,
-    cells: Vec<u32>,
-    refs: Vec<Ref>,
-    /// Arguments on their way to another bytecode module.
-    args: Vec<Value>,
+    stack: Stack,
+    /// Where the stack ends.
+    end: *mut u8,
+    max_depth: u32,
+    /// The innermost frame, when operations are not running; null without frames.
+    fp: *mut u32,
+    /// Where it goes on.
+    ip: *const Inst,
+    /// What is left of the current slice.
+    fuel: isize,
+    budget: Budget,
     /// What the native call in progress has pushed.
     results: Vec<Value>,
     /// What a suspended native call keeps until it is made again.
     resume: Option<Box<dyn Any + Send>>,
-    /// When the embedding process was asked last whether to go on.
-    watch: Watch,
-    /// Why an import call ended the loop.
+    /// Why operations stopped.
     stopped: Option<Result<Exit>>,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
     root: Option<Arc<Instance>>,
 }
 
-// SAFETY: the pointers in frames lead into instances, which are Sync and kept alive by `root`.
+// SAFETY: the pointers lead into the stack, and into instances, which are Sync and kept alive by `root`.
 unsafe impl Send for Machine {}
+
+impl Default for Machine {
+    fn default() -> Machine {
+        Machine {
+            stack: Stack::default(),
+            end: ptr::null_mut(),
+            max_depth: u32::MAX,
+            fp: ptr::null_mut(),
+            ip: ptr::null(),
+            fuel: 0,
+            budget: Budget::default(),
+            results: Vec::new(),
+            resume: None,
+            stopped: None,
+            root: None,
+        }
+    }
+}
+
+impl Drop for Machine {
+    fn drop(&mut self) {
+        self.clear();
+    }
+}
 
 thread_local! {
     /// Machines between two calls, so that a call need not allocate its stack.
@@ -100,8 +109,8 @@ thread_local! {
 
 /// Machines that a thread keeps.
 const POOL_SIZE: usize = 4;
-/// Cells that a kept machine may hold.
-const POOL_CELLS: usize = 1 << 14;
+/// Bytes of stack that a kept machine may hold.
+const POOL_STACK: usize = 1 << 16;
 
 /// A machine that returns to the pool of the thread that drops it.
 pub(crate) struct Pooled(Option<Box<Machine>>);
@@ -127,7 +136,7 @@ impl Drop for Pooled {
         // Releasing references can run any code, also other calls, so this comes before the pool is borrowed.
         machine.clear();
         machine.root = None;
-        if machine.cells.capacity() <= POOL_CELLS {
+        if machine.stack.size() <= POOL_STACK {
             // A thread that is ending has no pool; then the machine is dropped.
             let _ = POOL.try_with(|pool| {
                 if let Ok(mut pool) = pool.try_borrow_mut()
@@ -142,136 +151,238 @@ impl Drop for Pooled {
 
 impl Machine {
     /// A machine about to execute function `ordinal`; `args` fit its calling convention.
-    pub fn start(root: Arc<Instance>, ordinal: usize, args: Vec<Value>) -> Result<Pooled> {
+    pub fn start(root: Arc<Instance>, ordinal: usize, args: Vec<Value>, limits: &Limits) -> Result<Pooled> {
         let Instance::Bytecode(instance) = &*root else {
             return Err(Status::internal("not a bytecode module"));
         };
-        let instance = NonNull::from(instance);
+        let (instance, function) = (ptr::from_ref(instance), ptr::from_ref(&instance.module.functions[ordinal]));
         let pooled = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop()).ok().flatten();
         let mut machine = Pooled(Some(pooled.unwrap_or_default()));
         machine.root = Some(root);
-        machine.watch = Watch::default();
-        machine.push(instance, ordinal)?;
-        machine.write_args(args);
+        machine.max_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
+        machine.budget = Budget::new(limits);
+        machine.fuel = machine.budget.first();
+        // SAFETY: the root keeps both alive.
+        unsafe { machine.push_outermost(&*instance, &*function, args)? };
         Ok(machine)
+    }
+
+    fn push_outermost(&mut self, instance: &BytecodeInstance, function: &Function, args: Vec<Value>) -> Result<()> {
+        let mut fp = self.stack.first();
+        if function.end(fp) > self.stack.end() {
+            let need = self.stack.offset(function.end(fp).cast());
+            self.stack.grow(need, MAX_STACK)?;
+            fp = self.stack.first();
+        }
+        self.end = self.stack.end();
+        // SAFETY: the frame fits; references are written before anything reads or drops them, arguments fit the cconv.
+        unsafe {
+            *header(fp) = Header { function, instance, ip: ptr::null(), back: 0, depth: 0, lent: 0 };
+            for ordinal in 0..function.refs {
+                ptr::from_mut(slot(fp, slot_unit(function.cells, ordinal))).write(Slot::NULL);
+            }
+            self.fp = fp;
+            let (mut cell, mut reference) = (0, 0);
+            for value in args {
+                match value {
+                    Value::I32(v) => *fp.add(cell) = v as u32,
+                    Value::F32(v) => *fp.add(cell) = v.to_bits(),
+                    Value::I64(v) => cell = store_wide(fp, cell, v as u64),
+                    Value::F64(v) => cell = store_wide(fp, cell, v.to_bits()),
+                    Value::Ref(object) => {
+                        *slot(fp, slot_unit(function.cells, reference)) = Slot::new(object);
+                        reference += 1;
+                        continue;
+                    }
+                }
+                cell += 1;
+            }
+        }
+        self.ip = function.entry.load(Acquire);
+        self.fuel -= function.cost;
+        Ok(())
+    }
+
+    /// Executes until the outermost function returns, something waits, or an error ends it all.
+    pub fn run(&mut self) -> Result<Exit> {
+        if self.fp.is_null() {
+            return Err(Status::failed_precondition("the invocation has already finished"));
+        }
+        if self.budget.deadline().is_some()
+            && let Err(status) = self.budget.check_deadline(Instant::now())
+        {
+            return Err(self.unwind(status));
+        }
+        loop {
+            if self.fuel < 0 {
+                match self.budget.refill(self.fuel) {
+                    Ok(fuel) => self.fuel = fuel,
+                    Err(status) => return Err(self.unwind(status)),
+                }
+            }
+            // SAFETY: the machine's frames are whole, and it is noted where they go on.
+            let signal = unsafe { dispatch(self.fp, self.ip, self, &raw const handlers::TABLE, self.fuel) };
+            if signal == Signal::Stopped {
+                return match self.stopped.take() {
+                    Some(Ok(exit)) => Ok(exit),
+                    Some(Err(status)) => Err(self.unwind(status)),
+                    None => Err(self.unwind(Status::internal("operations stopped without a reason"))),
+                };
+            }
+        }
+    }
+
+    /// Fuel used so far.
+    pub fn fuel_used(&self) -> u64 {
+        self.budget.used(self.fuel)
+    }
+
+    /// Gives up, because of `status`: what is returned says where.
+    pub fn abandon(&mut self, status: Status) -> Status {
+        self.unwind(status)
+    }
+
+    /// Notes where operations have got to.
+    fn save(&mut self, fp: *mut u32, ip: *const Inst, fuel: isize) {
+        (self.fp, self.ip, self.fuel) = (fp, ip, fuel);
+    }
+
+    #[cold]
+    fn stop(&mut self, fp: *mut u32, ip: *const Inst, fuel: isize, reason: Result<Exit>) -> Called {
+        self.save(fp, ip, fuel);
+        self.stopped = Some(reason);
+        Called::Stopped
     }
 
     /// Drops all frames and values.
     fn clear(&mut self) {
-        while !self.frames.is_empty() {
+        while !self.fp.is_null() {
             self.pop();
         }
-        self.args.clear();
         self.results.clear();
         self.resume = None;
         self.stopped = None;
     }
 
-    /// Pushes a frame with zero and null registers.
-    #[inline]
-    fn push(&mut self, instance: NonNull<BytecodeInstance>, ordinal: usize) -> Result<()> {
-        // SAFETY: callers pass instances that the root keeps alive.
-        let module = &unsafe { instance.as_ref() }.module;
-        let function = &module.functions[ordinal];
-        let (cells, refs) = (self.cells.len() + function.i32_cells, self.refs.len() + function.ref_cells);
-        let bytes = cells * size_of::<u32>() + refs * size_of::<Ref>() + self.frames.len() * FRAME_OVERHEAD;
-        if bytes > MAX_STACK {
-            return Err(stack_overflow(self.frames.len()));
-        }
-        self.frames.push(Frame {
-            instance,
-            code: NonNull::from(module.code(ordinal)),
-            ordinal: ordinal as u32,
-            ip: 0,
-            cells_base: self.cells.len() as u32,
-            refs_base: self.refs.len() as u32,
-        });
-        self.cells.resize(cells, 0);
-        self.refs.resize_with(refs, || None);
-        Ok(())
-    }
-
-    /// Drops the innermost frame and what its registers still hold.
-    #[inline]
+    /// Drops the innermost frame and what its references still hold.
     fn pop(&mut self) {
-        if let Some(frame) = self.frames.pop() {
-            self.cells.truncate(frame.cells_base as usize);
-            self.refs.truncate(frame.refs_base as usize);
-        }
-    }
-
-    /// Puts arguments where the innermost function expects them.
-    fn write_args(&mut self, args: impl IntoIterator<Item = Value>) {
-        let Some(frame) = self.frames.last() else { return };
-        let (mut cell, mut slot) = (frame.cells_base as usize, frame.refs_base as usize);
-        let base = cell;
-        for value in args {
-            let bits = match value {
-                Value::I32(v) => v as u32,
-                Value::F32(v) => v.to_bits(),
-                Value::I64(_) | Value::F64(_) => {
-                    let bits = match value {
-                        Value::I64(v) => v as u64,
-                        Value::F64(v) => v.to_bits(),
-                        _ => 0,
-                    };
-                    cell = base + (cell - base).next_multiple_of(2);
-                    self.cells[cell] = bits as u32;
-                    self.cells[cell + 1] = (bits >> 32) as u32;
-                    cell += 2;
-                    continue;
+        let fp = self.fp;
+        // SAFETY: a frame whose function is alive; its references are never uninitialised.
+        unsafe {
+            let Header { function, back, lent, .. } = *header(fp);
+            // First of all, so that nothing is dropped twice if dropping panics.
+            self.fp = if back == 0 { ptr::null_mut() } else { caller(fp, back) };
+            for ordinal in 0..(*function).refs {
+                let slot = slot(fp, slot_unit((*function).cells, ordinal));
+                if ordinal >= 64 || lent >> ordinal & 1 == 0 {
+                    slot.clear();
                 }
-                Value::Ref(object) => {
-                    self.refs[slot] = object;
-                    slot += 1;
-                    continue;
-                }
-            };
-            self.cells[cell] = bits;
-            cell += 1;
-        }
-    }
-
-    /// Reads a register of the innermost frame; moves references when the register says so.
-    fn read(&mut self, code: u16, register: u16) -> Value {
-        let Some(frame) = self.frames.last() else { return Value::NULL };
-        let at = frame.cells_base as usize + usize::from(register);
-        match code {
-            kind::I32 => Value::I32(self.cells[at] as i32),
-            kind::F32 => Value::F32(f32::from_bits(self.cells[at])),
-            kind::I64 => Value::I64(self.wide(at) as i64),
-            kind::F64 => Value::F64(f64::from_bits(self.wide(at))),
-            kind::REF => {
-                let slot = &mut self.refs[frame.refs_base as usize + reg::ref_ordinal(register)];
-                Value::Ref(if reg::is_move(register) { slot.take() } else { slot.clone() })
             }
-            _ => Value::NULL,
         }
-    }
-
-    fn wide(&self, at: usize) -> u64 {
-        u64::from(self.cells[at]) | u64::from(self.cells[at + 1]) << 32
     }
 
     /// Adds the active functions to an error and releases everything.
     #[cold]
     fn unwind(&mut self, status: Status) -> Status {
         let mut text = String::new();
-        for (depth, frame) in self.frames.iter().rev().enumerate() {
-            let module = &frame.instance().module;
-            let ordinal = frame.ordinal as usize;
-            let pc = frame.code().pc_of(frame.ip as usize);
-            let name = module.function_name(ordinal).unwrap_or("-");
-            text += &format!("\n[{depth:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
+        let (mut fp, mut ip, mut index) = (self.fp, self.ip, 0);
+        while !fp.is_null() {
+            // SAFETY: a frame whose instance and function are alive; callers are at their calls.
+            unsafe {
+                let header = header(fp);
+                let (module, ordinal) = (&(*header.instance).module, (*header.function).ordinal);
+                let name = module.function_name(ordinal).unwrap_or("-");
+                let pc = (*header.function).pc_of(ip);
+                let _ = write!(text, "\n[{index:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
+                fp = if header.back == 0 { ptr::null_mut() } else { caller(fp, header.back) };
+                if !fp.is_null() {
+                    ip = stack::header(fp).ip;
+                }
+            }
+            index += 1;
         }
         self.clear();
         status.annotate(text)
     }
 }
 
-#[cold]
-fn stack_overflow(depth: usize) -> Status {
-    Status::resource_exhausted(format!(
-        "stack overflow: {depth} calls are active and {MAX_STACK} bytes of frames is the limit"
-    ))
+/// Puts an argument of 64 bits into the next even cell; the cell of its high half.
+///
+/// # Safety
+/// The frame has both cells.
+unsafe fn store_wide(fp: *mut u32, cell: usize, bits: u64) -> usize {
+    let cell = cell.next_multiple_of(2);
+    // SAFETY: the caller's.
+    unsafe { fp.add(cell).cast::<u64>().write_unaligned(bits) };
+    cell + 1
 }
+
+/// Returns from the outermost function.
+///
+/// # Safety
+/// The parameters are those of a Return operation in the outermost frame.
+#[cold]
+#[inline(never)]
+unsafe fn leave(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: isize) -> Signal {
+    let s = state::State { fp, ip, m, table: ptr::null(), fuel };
+    // SAFETY: the caller's.
+    unsafe {
+        let kinds = &(*header(fp).function).cconv.results;
+        let inst = s.inst();
+        let read = |kind: Kind, operand: u16| match kind {
+            Kind::I32 => Value::I32(s.i32(operand)),
+            Kind::F32 => Value::F32(s.f32(operand)),
+            Kind::I64 => Value::I64(s.i64(operand)),
+            Kind::F64 => Value::F64(s.f64(operand)),
+            Kind::Ref => Value::Ref(s.take_ref(operand)),
+        };
+        let results = if inst.op == X::Return as u16 {
+            (0..usize::from(inst.a)).map(|i| read(kind::of(s.word(1 + i).op), s.word(1 + i).a)).collect()
+        } else {
+            kinds.iter().map(|kind| read(*kind, inst.a)).collect()
+        };
+        let machine = &mut *m;
+        machine.save(fp, ip, fuel);
+        machine.pop();
+        machine.stopped = Some(Ok(Exit::Done(results)));
+    }
+    Signal::Stopped
+}
+
+/// Makes room for a frame of `function`, or fails: the call at `ip` is made again.
+///
+/// # Safety
+/// The parameters are those of a call.
+#[cold]
+#[inline(never)]
+unsafe fn overflow(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: isize, function: *const Function) -> Signal {
+    // SAFETY: the caller's.
+    unsafe {
+        let machine = &mut *m;
+        let depth = header(fp).depth;
+        machine.save(fp, ip, fuel);
+        let offset = machine.stack.offset(fp);
+        let callee = fp.cast::<u64>().add((*ip).a.into()).cast::<u32>();
+        let need = machine.stack.offset((*function).end(callee).cast());
+        let grown = if depth >= machine.max_depth {
+            Err(Status::resource_exhausted(format!("stack overflow: {} calls are active, the limit", depth + 1)))
+        } else {
+            let calls = |status: Status| status.annotate(format!("{} calls are active", depth + 1));
+            machine.stack.grow(need, MAX_STACK).map_err(calls)
+        };
+        machine.end = machine.stack.end();
+        machine.fp = machine.stack.at(offset);
+        match grown {
+            Ok(()) => Signal::Resume,
+            Err(status) => {
+                machine.stopped = Some(Err(status));
+                Signal::Stopped
+            }
+        }
+    }
+}
+
+// The operands of moved references leave their highest bit free.
+const _: () = assert!(frame_units(1 << 14, 1 << 13) < 1 << 15);
+// Registers name references with fewer bits than operands have.
+const _: () = assert!(reg::REF_MASK as usize >= 1 << 13);

@@ -1,43 +1,40 @@
 //! Operations on references, lists and globals, out of the loop's way.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
+use super::stack::header;
+use super::state::State;
 use crate::buffer::VmBuffer;
+use crate::bytecode::MOVE;
 use crate::context::BytecodeInstance;
-use crate::isa::reg;
 use crate::list::VmList;
 use crate::refs::Ref;
 use crate::siphash::siphash24;
-use crate::status::{Result, Status};
+use crate::slot::Slot;
+use crate::status::{Result, Status, StatusCode};
 use crate::types::TypeDef;
 
-/// The buffer behind a reference.
-#[inline]
-pub fn buffer(value: &Ref) -> Result<&VmBuffer> {
-    match value {
-        Some(object) => object.as_vm_buffer().ok_or_else(|| not_a("vm.buffer", value)),
-        None => Err(null("buffer")),
-    }
+/// What an operation over so many bytes (or elements) costs beside the instruction.
+pub fn bulk(length: usize) -> usize {
+    length / 32
 }
 
-/// The list behind a reference.
-#[inline]
-pub fn list(value: &Ref) -> Result<&VmList> {
-    match value {
-        Some(object) => object.as_vm_list().ok_or_else(|| not_a("vm.list", value)),
-        None => Err(null("list")),
-    }
+/// The buffer in a register.
+pub fn buffer(value: &Slot) -> Result<&VmBuffer> {
+    value.buffer().ok_or_else(|| not_a("buffer", value))
+}
+
+/// The list in a register.
+pub fn list(value: &Slot) -> Result<&VmList> {
+    value.list().ok_or_else(|| not_a("list", value))
 }
 
 #[cold]
-fn null(what: &str) -> Status {
-    Status::invalid_argument(format!("{what} is null"))
-}
-
-#[cold]
-fn not_a(name: &str, value: &Ref) -> Status {
-    let have = value.as_ref().map_or("null", |object| object.type_name());
-    Status::invalid_argument(format!("ref type mismatch; expected !{name} but have !{have}"))
+fn not_a(name: &str, value: &Slot) -> Status {
+    Status::invalid_argument(match value.get() {
+        Some(object) => format!("ref type mismatch; expected !vm.{name} but have !{}", object.type_name()),
+        None => format!("{name} is null"),
+    })
 }
 
 #[cold]
@@ -50,40 +47,37 @@ pub fn divide_error(zero: bool, what: &str) -> Status {
 }
 
 #[cold]
-fn mismatch(value: &Ref, want: TypeDef) -> Status {
-    let have = value.as_ref().map_or("null", |object| object.type_name());
+fn mismatch(have: &str, want: TypeDef) -> Status {
     Status::invalid_argument(format!("source ref type mismatch; expected {want} but have !{have}"))
 }
 
 /// INVALID_ARGUMENT unless `value` is null or of type `want`.
-#[inline]
-pub fn check_type(value: &Ref, want: TypeDef) -> Result<()> {
-    if want.accepts(value) { Ok(()) } else { Err(mismatch(value, want)) }
+pub fn check_type(value: &Slot, want: TypeDef) -> Result<()> {
+    match value.get() {
+        Some(object) if !want.accepts_name(object.type_name()) => Err(mismatch(object.type_name(), want)),
+        _ => Ok(()),
+    }
 }
 
-/// Moves or copies, as the register says.
-#[inline]
-pub fn take(slot: &mut Ref, register: u16) -> Ref {
-    if reg::is_move(register) { slot.take() } else { slot.clone() }
-}
-
-/// Reads a global reference; moves it when the target register says so.
-pub fn global_load_ref(instance: &BytecodeInstance, slot: u32, want: u32, register: u16) -> Result<Ref> {
+/// Reads a global reference, or takes it.
+pub fn global_load_ref(instance: &BytecodeInstance, slot: u32, want: TypeDef, take: bool) -> Result<Ref> {
     let mut global = slot_of(instance, slot)?.lock().unwrap_or_else(PoisonError::into_inner);
-    check_type(&global, instance.module.types[want as usize])?;
-    Ok(take(&mut global, register))
+    match &*global {
+        Some(object) if !want.accepts_name(object.type_name()) => Err(mismatch(object.type_name(), want)),
+        value => Ok(if take { global.take() } else { value.clone() }),
+    }
 }
 
-/// Writes a global reference.
-pub fn global_store_ref(
-    instance: &BytecodeInstance,
-    slot: u32,
-    want: u32,
-    source: &mut Ref,
-    register: u16,
-) -> Result<()> {
-    check_type(source, instance.module.types[want as usize])?;
-    let value = take(source, register);
+/// Writes the reference in operand `source` to a global.
+///
+/// # Safety
+/// The state is that of an operation with that operand.
+pub unsafe fn global_store_ref(s: State, slot: u32, want: TypeDef, source: u16) -> Result<()> {
+    // SAFETY: the caller's.
+    let (instance, value) = unsafe {
+        check_type(s.slot(source & !MOVE), want)?;
+        (s.instance(), s.take_ref(source))
+    };
     let mut global = slot_of(instance, slot)?.lock().unwrap_or_else(PoisonError::into_inner);
     let old = std::mem::replace(&mut *global, value);
     // Released outside the lock: dropping an object may run any code.
@@ -93,7 +87,7 @@ pub fn global_store_ref(
 }
 
 #[inline]
-fn slot_of(instance: &BytecodeInstance, slot: u32) -> Result<&std::sync::Mutex<Ref>> {
+fn slot_of(instance: &BytecodeInstance, slot: u32) -> Result<&Mutex<Ref>> {
     instance.refs.get(slot as usize).ok_or_else(|| {
         Status::out_of_range(format!("global ref ordinal {} out of range {}", slot as i32, instance.refs.len()))
     })
@@ -109,37 +103,30 @@ pub fn global_offset(instance: &BytecodeInstance, offset: u32, size: u64) -> Res
 }
 
 /// An empty list; the capacity is a hint, so a huge one is no error.
-pub fn list_alloc(element: TypeDef, capacity: i32) -> Ref {
+pub fn list_alloc(element: TypeDef, capacity: i32) -> VmList {
     let list = VmList::new(element);
     let _ = list.reserve(capacity.clamp(0, 1 << 16) as usize);
-    Some(Arc::new(list))
+    list
 }
 
 /// The element as a reference; null when of another type.
-pub fn list_get_ref(list: &VmList, index: i32, want: TypeDef, register: u16) -> Result<Ref> {
+pub fn list_get_ref(list: &VmList, index: i32, want: TypeDef, take: bool) -> Result<Ref> {
     let value = list.get_ref(index.into(), false)?;
     if !want.accepts(&value) {
         return Ok(None);
     }
-    if reg::is_move(register) { list.get_ref(index.into(), true) } else { Ok(value) }
+    if take { list.get_ref(index.into(), true) } else { Ok(value) }
 }
 
 /// A new buffer of zeros.
-pub fn buffer_alloc(length: i64, alignment: i32) -> Result<Ref> {
+pub fn buffer_alloc(length: i64, alignment: i32) -> Result<VmBuffer> {
     let length =
         usize::try_from(length).map_err(|_| Status::invalid_argument(format!("buffer length {length} is negative")))?;
-    Ok(Some(Arc::new(VmBuffer::allocate(length, alignment as u32 as usize)?)))
-}
-
-/// A mutable copy of a range.
-pub fn buffer_clone(source: &Ref, offset: i64, length: i64, alignment: i32) -> Result<Ref> {
-    let copy = buffer(source)?.clone_range(offset as u64, length as u64, alignment as u32 as usize)?;
-    Ok(Some(Arc::new(copy)))
+    VmBuffer::allocate(length, alignment as u32 as usize)
 }
 
 /// SipHash of a range.
-pub fn buffer_hash(source: &Ref, offset: i64, length: i64) -> Result<i64> {
-    let source = buffer(source)?;
+pub fn buffer_hash(source: &VmBuffer, offset: i64, length: i64) -> Result<i64> {
     let start = source.check_range(offset as u64, length as u64)?;
     let hash = match source.as_slice() {
         Some(bytes) => siphash24(&bytes[start..start + length as usize]),
@@ -156,14 +143,18 @@ pub fn buffer_hash(source: &Ref, offset: i64, length: i64) -> Result<i64> {
     Ok(hash as i64)
 }
 
-/// Message and code of `vm.fail`.
+/// Message and code of `vm.fail`; the message lies at `at` in the function's bytecode.
+///
+/// # Safety
+/// The state is that of the operation.
 #[cold]
-pub fn fail(code: u32, message: &[u8]) -> Status {
-    use crate::status::StatusCode;
+pub unsafe fn fail(s: State, code: u32, at: usize, length: usize) -> Status {
+    // SAFETY: a frame keeps its instance and its function alive.
+    let (module, ordinal) = unsafe { (&s.instance().module, (*header(s.fp).function).ordinal) };
     let code = match StatusCode::from_u32(code & 31) {
         // A nonzero status that is OK after masking is still a failure.
         StatusCode::Ok => StatusCode::Unknown,
         code => code,
     };
-    Status::new(code, String::from_utf8_lossy(message))
+    Status::new(code, String::from_utf8_lossy(&module.bytecode_of(ordinal)[at..at + length]))
 }

@@ -25,7 +25,7 @@ impl<'a> Regs<'a> {
 }
 
 /// Pairs (source, target) of a remap.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Pairs<'a>(&'a [u8]);
 
 impl<'a> Pairs<'a> {

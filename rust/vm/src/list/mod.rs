@@ -1,37 +1,33 @@
 //! `vm.list`: a growable list of numbers, of references, or of anything.
 
+mod numbers;
+
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+pub(crate) use self::numbers::Numbers;
 use crate::refs::{Ref, RefObject};
 use crate::status::{Result, Status};
 use crate::types::{TypeDef, ValueType};
 use crate::value::Value;
 
+/// What a list that is not of numbers holds.
 enum Items {
-    I8(Vec<i8>),
-    I16(Vec<i16>),
-    I32(Vec<i32>),
-    I64(Vec<i64>),
-    F32(Vec<f32>),
-    F64(Vec<f64>),
+    /// Nothing: the list is of numbers.
+    None,
     Ref(Vec<Ref>),
     /// `None` is a slot that was never set.
     Any(Vec<Option<Value>>),
 }
 
-macro_rules! each {
-    ($items:expr, $vec:ident => $body:expr) => {
-        match $items {
-            Items::I8($vec) => $body,
-            Items::I16($vec) => $body,
-            Items::I32($vec) => $body,
-            Items::I64($vec) => $body,
-            Items::F32($vec) => $body,
-            Items::F64($vec) => $body,
-            Items::Ref($vec) => $body,
-            Items::Any($vec) => $body,
+impl Items {
+    fn len(&self) -> usize {
+        match self {
+            Items::None => 0,
+            Items::Ref(items) => items.len(),
+            Items::Any(items) => items.len(),
         }
-    };
+    }
 }
 
 /// A number on its way into or out of a list.
@@ -55,14 +51,36 @@ impl Number {
             Number::Float(v) => v,
         }
     }
+
+    /// From the bits of an element.
+    fn read(kind: ValueType, bits: u64) -> Number {
+        match kind {
+            ValueType::I8 => Number::Int((bits as i8).into()),
+            ValueType::I16 => Number::Int((bits as i16).into()),
+            ValueType::I32 => Number::Int((bits as i32).into()),
+            ValueType::I64 => Number::Int(bits as i64),
+            ValueType::F32 => Number::Float(f32::from_bits(bits as u32).into()),
+            ValueType::F64 => Number::Float(f64::from_bits(bits)),
+        }
+    }
+
+    /// To the bits of an element; narrow integers keep their low bits.
+    fn bits(self, kind: ValueType) -> u64 {
+        match kind {
+            ValueType::I8 | ValueType::I16 | ValueType::I32 | ValueType::I64 => self.int() as u64,
+            ValueType::F32 => (self.float() as f32).to_bits().into(),
+            ValueType::F64 => self.float().to_bits(),
+        }
+    }
 }
 
 /// Longest list. A module can ask for more with one instruction, and every element is written when a list grows.
 const MAX_LENGTH: usize = 1 << 26;
 
-/// A list with a fixed element type. Every operation is atomic.
+/// A list with a fixed element type. Every operation on one element is atomic.
 pub struct VmList {
     element: TypeDef,
+    numbers: Numbers,
     items: Mutex<Items>,
 }
 
@@ -70,32 +88,59 @@ impl RefObject for VmList {
     fn type_name(&self) -> &'static str {
         "vm.list"
     }
+}
 
-    #[inline]
-    fn as_vm_list(&self) -> Option<&VmList> {
-        Some(self)
-    }
+macro_rules! elements {
+    ($($get:ident, $set:ident: $ty:ty, $kind:ident, $at:ident, |$bits:ident| $from:expr, |$value:ident| $to:expr,
+       $number:ident as $carried:ty, $take:ident;)*) => {
+        $(
+            #[doc = concat!("Element `index` as an ", stringify!($ty), ".")]
+            #[inline]
+            pub fn $get(&self, index: i64) -> Result<$ty> {
+                match self.numbers.$at(ValueType::$kind, index as usize) {
+                    Some(at) => {
+                        let $bits = at.load(Relaxed);
+                        Ok($from)
+                    }
+                    None => self.number(index).map(|number| number.$take() as $ty),
+                }
+            }
+
+            #[doc = concat!("Stores an ", stringify!($ty), ", converted to the element type.")]
+            #[inline]
+            pub fn $set(&self, index: i64, $value: $ty) -> Result<()> {
+                match self.numbers.$at(ValueType::$kind, index as usize) {
+                    Some(at) => {
+                        at.store($to, Relaxed);
+                        Ok(())
+                    }
+                    None => self.set_number(index, Number::$number($value as $carried), Value::$kind($value)),
+                }
+            }
+        )*
+    };
 }
 
 impl VmList {
     /// An empty list of `element`s.
     pub fn new(element: TypeDef) -> VmList {
-        let items = match element {
-            TypeDef::Any => Items::Any(Vec::new()),
-            TypeDef::Ref(_) => Items::Ref(Vec::new()),
-            TypeDef::Value(ValueType::I8) => Items::I8(Vec::new()),
-            TypeDef::Value(ValueType::I16) => Items::I16(Vec::new()),
-            TypeDef::Value(ValueType::I32) => Items::I32(Vec::new()),
-            TypeDef::Value(ValueType::I64) => Items::I64(Vec::new()),
-            TypeDef::Value(ValueType::F32) => Items::F32(Vec::new()),
-            TypeDef::Value(ValueType::F64) => Items::F64(Vec::new()),
+        let (kind, items) = match element {
+            TypeDef::Any => (None, Items::Any(Vec::new())),
+            TypeDef::Ref(_) => (None, Items::Ref(Vec::new())),
+            TypeDef::Value(kind) => (Some(kind), Items::None),
         };
-        VmList { element, items: Mutex::new(items) }
+        VmList { element, numbers: Numbers::new(kind), items: Mutex::new(items) }
     }
 
     /// The element type.
     pub fn element(&self) -> TypeDef {
         self.element
+    }
+
+    /// The numbers, without conversion.
+    #[inline(always)]
+    pub(crate) fn numbers(&self) -> &Numbers {
+        &self.numbers
     }
 
     fn lock(&self) -> MutexGuard<'_, Items> {
@@ -105,7 +150,7 @@ impl VmList {
 
     /// Number of elements.
     pub fn len(&self) -> usize {
-        each!(&*self.lock(), items => items.len())
+        if self.numbers.kind().is_some() { self.numbers.len() } else { self.lock().len() }
     }
 
     /// Whether there are no elements.
@@ -118,9 +163,12 @@ impl VmList {
         if capacity > MAX_LENGTH {
             return Err(no_memory(capacity));
         }
-        each!(&mut *self.lock(), items => {
-            items.try_reserve(capacity.saturating_sub(items.len())).map_err(|_| no_memory(capacity))
-        })
+        let reserved = match &mut *self.lock() {
+            Items::None => return self.numbers.reserve(capacity),
+            Items::Ref(items) => items.try_reserve(capacity.saturating_sub(items.len())),
+            Items::Any(items) => items.try_reserve(capacity.saturating_sub(items.len())),
+        };
+        reserved.map_err(|_| no_memory(capacity))
     }
 
     /// Sets the number of elements; new ones are zero, null or unset.
@@ -129,12 +177,7 @@ impl VmList {
         let (mut dropped, mut dropped_any) = (Vec::new(), Vec::new());
         self.reserve(length)?;
         match &mut *self.lock() {
-            Items::I8(items) => items.resize(length, 0),
-            Items::I16(items) => items.resize(length, 0),
-            Items::I32(items) => items.resize(length, 0),
-            Items::I64(items) => items.resize(length, 0),
-            Items::F32(items) => items.resize(length, 0.0),
-            Items::F64(items) => items.resize(length, 0.0),
+            Items::None => self.numbers.resize(length)?,
             Items::Ref(items) => {
                 dropped = items.split_off(length.min(items.len()));
                 items.resize(length, None);
@@ -150,15 +193,18 @@ impl VmList {
 
     /// Element `index` as it is; an unset element of a list of anything gives the null reference.
     pub fn get(&self, index: usize) -> Result<Value> {
+        if let Some(kind) = self.numbers.kind() {
+            return Ok(match (kind, self.number(index as i64)?) {
+                (ValueType::I64, number) => Value::I64(number.int()),
+                (ValueType::F32, number) => Value::F32(number.float() as f32),
+                (ValueType::F64, number) => Value::F64(number.float()),
+                (_, number) => Value::I32(number.int() as i32),
+            });
+        }
         let items = self.lock();
-        let at = check(index as i64, each!(&*items, v => v.len()))?;
+        let at = check(index as i64, items.len())?;
         Ok(match &*items {
-            Items::I8(v) => Value::I32(v[at].into()),
-            Items::I16(v) => Value::I32(v[at].into()),
-            Items::I32(v) => Value::I32(v[at]),
-            Items::I64(v) => Value::I64(v[at]),
-            Items::F32(v) => Value::F32(v[at]),
-            Items::F64(v) => Value::F64(v[at]),
+            Items::None => Value::NULL,
             Items::Ref(v) => Value::Ref(v[at].clone()),
             Items::Any(v) => v[at].clone().unwrap_or(Value::NULL),
         })
@@ -184,152 +230,51 @@ impl VmList {
     }
 
     fn number(&self, index: i64) -> Result<Number> {
+        if let Some(kind) = self.numbers.kind() {
+            let bits = usize::try_from(index).ok().and_then(|at| self.numbers.load(at));
+            return bits.map(|bits| Number::read(kind, bits)).ok_or_else(|| outside(index, self.numbers.len()));
+        }
         let items = self.lock();
-        let at = check(index, each!(&*items, v => v.len()))?;
-        Ok(match &*items {
-            Items::I8(v) => Number::Int(v[at].into()),
-            Items::I16(v) => Number::Int(v[at].into()),
-            Items::I32(v) => Number::Int(v[at].into()),
-            Items::I64(v) => Number::Int(v[at]),
-            Items::F32(v) => Number::Float(v[at].into()),
-            Items::F64(v) => Number::Float(v[at]),
-            Items::Ref(_) => return Err(not_a_value("the list holds references")),
-            Items::Any(v) => match &v[at] {
-                Some(Value::I32(v)) => Number::Int((*v).into()),
-                Some(Value::I64(v)) => Number::Int(*v),
-                Some(Value::F32(v)) => Number::Float((*v).into()),
-                Some(Value::F64(v)) => Number::Float(*v),
-                Some(Value::Ref(_)) => return Err(not_a_value("the element is a reference")),
-                None => return Err(not_a_value("the element was never set")),
-            },
+        let at = check(index, items.len())?;
+        let Items::Any(v) = &*items else { return Err(not_a_value("the list holds references")) };
+        Ok(match &v[at] {
+            Some(Value::I32(v)) => Number::Int((*v).into()),
+            Some(Value::I64(v)) => Number::Int(*v),
+            Some(Value::F32(v)) => Number::Float((*v).into()),
+            Some(Value::F64(v)) => Number::Float(*v),
+            Some(Value::Ref(_)) => return Err(not_a_value("the element is a reference")),
+            None => return Err(not_a_value("the element was never set")),
         })
     }
 
     fn set_number(&self, index: i64, number: Number, value: Value) -> Result<()> {
-        let mut replaced = None;
-        let mut items = self.lock();
-        let at = check(index, each!(&*items, v => v.len()))?;
-        match &mut *items {
-            Items::I8(v) => v[at] = number.int() as i8,
-            Items::I16(v) => v[at] = number.int() as i16,
-            Items::I32(v) => v[at] = number.int() as i32,
-            Items::I64(v) => v[at] = number.int(),
-            Items::F32(v) => v[at] = number.float() as f32,
-            Items::F64(v) => v[at] = number.float(),
-            Items::Ref(_) => {
-                return Err(Status::failed_precondition("list holds references, a number cannot be stored"));
-            }
-            Items::Any(v) => replaced = v[at].replace(value),
+        if let Some(kind) = self.numbers.kind() {
+            let stored = usize::try_from(index).ok().and_then(|at| self.numbers.store(at, number.bits(kind)));
+            return stored.ok_or_else(|| outside(index, self.numbers.len()));
         }
+        let mut items = self.lock();
+        let at = check(index, items.len())?;
+        let Items::Any(v) = &mut *items else {
+            return Err(Status::failed_precondition("list holds references, a number cannot be stored"));
+        };
+        let replaced = v[at].replace(value);
         drop(items);
         drop(replaced);
         Ok(())
     }
 
-    /// Element `index` as an i32.
-    #[inline]
-    pub fn get_i32(&self, index: i64) -> Result<i32> {
-        if let Items::I32(items) = &*self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(value) = items.get(at)
-        {
-            return Ok(*value);
-        }
-        Ok(self.number(index)?.int() as i32)
-    }
-
-    /// Element `index` as an i64.
-    #[inline]
-    pub fn get_i64(&self, index: i64) -> Result<i64> {
-        if let Items::I64(items) = &*self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(value) = items.get(at)
-        {
-            return Ok(*value);
-        }
-        Ok(self.number(index)?.int())
-    }
-
-    /// Element `index` as an f32.
-    #[inline]
-    pub fn get_f32(&self, index: i64) -> Result<f32> {
-        if let Items::F32(items) = &*self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(value) = items.get(at)
-        {
-            return Ok(*value);
-        }
-        Ok(self.number(index)?.float() as f32)
-    }
-
-    /// Element `index` as an f64.
-    #[inline]
-    pub fn get_f64(&self, index: i64) -> Result<f64> {
-        if let Items::F64(items) = &*self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(value) = items.get(at)
-        {
-            return Ok(*value);
-        }
-        Ok(self.number(index)?.float())
-    }
-
-    /// Stores an i32, converted to the element type.
-    #[inline]
-    pub fn set_i32(&self, index: i64, value: i32) -> Result<()> {
-        if let Items::I32(items) = &mut *self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(slot) = items.get_mut(at)
-        {
-            *slot = value;
-            return Ok(());
-        }
-        self.set_number(index, Number::Int(value.into()), Value::I32(value))
-    }
-
-    /// Stores an i64, converted to the element type.
-    #[inline]
-    pub fn set_i64(&self, index: i64, value: i64) -> Result<()> {
-        if let Items::I64(items) = &mut *self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(slot) = items.get_mut(at)
-        {
-            *slot = value;
-            return Ok(());
-        }
-        self.set_number(index, Number::Int(value), Value::I64(value))
-    }
-
-    /// Stores an f32, converted to the element type.
-    #[inline]
-    pub fn set_f32(&self, index: i64, value: f32) -> Result<()> {
-        if let Items::F32(items) = &mut *self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(slot) = items.get_mut(at)
-        {
-            *slot = value;
-            return Ok(());
-        }
-        self.set_number(index, Number::Float(value.into()), Value::F32(value))
-    }
-
-    /// Stores an f64, converted to the element type.
-    #[inline]
-    pub fn set_f64(&self, index: i64, value: f64) -> Result<()> {
-        if let Items::F64(items) = &mut *self.lock()
-            && let Ok(at) = usize::try_from(index)
-            && let Some(slot) = items.get_mut(at)
-        {
-            *slot = value;
-            return Ok(());
-        }
-        self.set_number(index, Number::Float(value), Value::F64(value))
+    elements! {
+        get_i32, set_i32: i32, I32, narrow, |bits| bits as i32, |value| value as u32, Int as i64, int;
+        get_i64, set_i64: i64, I64, wide, |bits| bits as i64, |value| value as u64, Int as i64, int;
+        get_f32, set_f32: f32, F32, narrow, |bits| f32::from_bits(bits), |value| value.to_bits(), Float as f64, float;
+        get_f64, set_f64: f64, F64, wide, |bits| f64::from_bits(bits), |value| value.to_bits(), Float as f64, float;
     }
 
     /// Element `index` as a reference; with `take` the element becomes null.
     pub fn get_ref(&self, index: i64, take: bool) -> Result<Ref> {
         let mut items = self.lock();
-        let at = check(index, each!(&*items, v => v.len()))?;
+        let length = if self.numbers.kind().is_some() { self.numbers.len() } else { items.len() };
+        let at = check(index, length)?;
         match &mut *items {
             Items::Ref(v) => Ok(if take { v[at].take() } else { v[at].clone() }),
             Items::Any(v) => match &mut v[at] {
@@ -337,19 +282,20 @@ impl VmList {
                 Some(Value::Ref(object)) => Ok(if take { object.take() } else { object.clone() }),
                 Some(_) => Err(Status::failed_precondition("list element is not a reference")),
             },
-            _ => Err(Status::failed_precondition("list does not hold references")),
+            Items::None => Err(Status::failed_precondition("list does not hold references")),
         }
     }
 
     /// Stores a reference. FAILED_PRECONDITION when the list holds numbers, INVALID_ARGUMENT when the type does not fit.
     pub fn set_ref(&self, index: i64, value: Ref) -> Result<()> {
         let mut items = self.lock();
-        let at = check(index, each!(&*items, v => v.len()))?;
+        let length = if self.numbers.kind().is_some() { self.numbers.len() } else { items.len() };
+        let at = check(index, length)?;
         let replaced = match &mut *items {
             Items::Ref(v) if self.element.accepts(&value) => Some(Value::Ref(std::mem::replace(&mut v[at], value))),
             Items::Ref(_) => return Err(Status::invalid_argument("source ref type mismatch")),
             Items::Any(v) => v[at].replace(Value::Ref(value)),
-            _ => return Err(Status::failed_precondition("list does not hold references")),
+            Items::None => return Err(Status::failed_precondition("list does not hold references")),
         };
         drop(items);
         drop(replaced);
