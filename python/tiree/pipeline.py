@@ -168,10 +168,12 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
     """Checks every operation. Raises `CompileError` for the user's module, `InternalError` after pass `culprit`."""
     from xdsl.utils.exceptions import DiagnosticException, VerifyException
 
+    from tiree.support.verification import verify
+
     if culprit is None:
         _check_symbols(module)
     try:
-        module.verify()
+        verify(module)
     except (VerifyException, DiagnosticException) as error:
         if culprit is not None:
             raise InternalError(f"the module is not valid after {culprit}: {_last_line(error)}", culprit) from error

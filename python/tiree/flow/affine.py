@@ -76,8 +76,15 @@ def substitute(expr: AffineExpr, replacements: Sequence[AffineExpr]) -> AffineEx
     return result if form is None else build(form)
 
 
+def names_dims_in_order(exprs: Sequence[AffineExpr]) -> bool:
+    """Whether the expressions are d0, d1, ..."""
+    return all(isinstance(expr, AffineDimExpr) and expr.position == i for i, expr in enumerate(exprs))
+
+
 def compose(map: AffineMap, replacements: Sequence[AffineExpr], num_dims: int) -> AffineMap:
     """`map` over new dims: its dim i becomes `replacements[i]`, an expression of `num_dims` dims."""
+    if map.num_dims == num_dims and names_dims_in_order(replacements) and dim_positions(map) is not None:
+        return map
     return AffineMap(num_dims, 0, tuple(substitute(expr, replacements) for expr in map.results))
 
 

@@ -26,7 +26,7 @@ functions) have some hundreds."""
 MAX_LIVE = 128
 """The most values of a fused body that are waiting for their last use at one time: 8 KiB of the widest registers."""
 
-SMALL = 64
+SMALL = 16
 """Bodies of at most this many ops are cleaned after every fusion."""
 
 _NOTHING = frozenset(("linalg.yield", "arith.constant"))

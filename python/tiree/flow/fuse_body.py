@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
-from tiree.flow.affine import build, compose, linear_form
+from tiree.flow.affine import build, compose, linear_form, names_dims_in_order
 from tiree.flow.structured import (
     body_of,
     erase_op,
@@ -39,10 +39,13 @@ def producer_dims(producer: Operation, result: int, read_map: AffineMap) -> list
     dims: list[AffineExpr] = [AffineDimExpr(0)] * store.num_dims
     for position, expr in enumerate(store.results):
         assert isinstance(expr, AffineDimExpr)
-        form = linear_form(read_map.results[position])
-        if form is None:
-            return None
-        dims[expr.position] = build(form)
+        read = read_map.results[position]
+        if not isinstance(read, AffineDimExpr):
+            form = linear_form(read)
+            if form is None:
+                return None
+            read = build(form)
+        dims[expr.position] = read
     return dims
 
 
@@ -234,7 +237,7 @@ def _take_over(producer: Operation, consumer: Operation, operand: int, result: i
 
 def _rewrite_indices(block: Block, dims: Sequence[AffineExpr]) -> None:
     """Makes `linalg.index` ops of `block` count the loops that `dims` name."""
-    if all(isinstance(dim, AffineDimExpr) and dim.position == position for position, dim in enumerate(dims)):
+    if names_dims_in_order(dims):
         return
     for op in [op for op in block.ops if op.name == "linalg.index"]:
         value = _index_value(dims[int_of(op.properties["dim"])], block, op)

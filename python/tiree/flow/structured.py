@@ -123,9 +123,11 @@ def loop_extents(op: Operation) -> list[int]:
     maps = maps_of(op)
     extents = [-2] * (maps[0].num_dims if maps else 0)
     # Results first: an input may be larger than what the loops read of it.
-    for operand, map in zip(reversed(op.operands), reversed(maps), strict=True):
-        shape = shape_of(operand)
-        for expr, size in zip(map.results, shape, strict=False):
+    operands = op._operands  # pyright: ignore[reportPrivateUsage]
+    for index in range(len(maps) - 1, -1, -1):
+        if -2 not in extents:
+            break
+        for expr, size in zip(maps[index].results, shape_of(operands[index]), strict=False):
             if isinstance(expr, AffineDimExpr) and extents[expr.position] == -2:
                 extents[expr.position] = size
     if -2 in extents:

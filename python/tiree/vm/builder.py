@@ -7,6 +7,7 @@ and data references are loaded once per block.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -191,13 +192,17 @@ class FunctionBuilder:
             width = type.width.data
             number = int(value) & ((1 << width) - 1)
             number -= (number >> (width - 1)) << width
+            found = self._constants.get((suffix, number))
+            if found is not None:
+                return found
             attr: Attribute = IntegerAttr(number, type)
             zero = number == 0
+            key: tuple[str, object] = (suffix, number)
         else:
             assert isinstance(type, Float32Type | Float64Type)
             attr = FloatAttr(float(value), type)
             zero = value == 0 and str(float(value))[0] != "-"
-        key = (suffix, attr)
+            key = (suffix, attr)
         found = self._constants.get(key)
         if found is None:
             if zero:
@@ -285,8 +290,8 @@ class FunctionBuilder:
         results = [vm_type(t) for t in decl.results]
         properties: dict[str, Attribute] = {"callee": SymbolRefAttr(decl.name)}
         if decl.is_variadic:
-            properties["segment_sizes"] = segment_attr(segments)
-            properties["segment_types"] = ArrayAttr(segment_types(decl))
+            properties["segment_sizes"] = segment_attr(tuple(segments))
+            properties["segment_types"] = segment_types(name)
         if "yield" in decl.flags:
             return self._suspending_call(operands, results, properties)
         call = self.emit("call.variadic" if decl.is_variadic else "call", operands, results, **properties)
@@ -308,11 +313,14 @@ class FunctionBuilder:
         return list(after.args)
 
 
-def segment_attr(sizes: Sequence[int]) -> Attribute:
+@cache
+def segment_attr(sizes: tuple[int, ...]) -> Attribute:
     """`dense<[-1, 2]> : vector<2xi16>`: -1 for a plain argument, the count for a span."""
     data = b"".join(s.to_bytes(2, "little", signed=True) for s in sizes)
     return DenseAttr.from_buffer(VectorType(i16, [len(sizes)]), data)
 
 
-def segment_types(decl: ImportDecl) -> list[Attribute]:
-    return [argument_type(argument) for argument in decl.arguments]
+@cache
+def segment_types(name: str) -> ArrayAttr:
+    """The types of the arguments of an import."""
+    return ArrayAttr([argument_type(argument) for argument in import_decl(name).arguments])

@@ -37,6 +37,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
+from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
@@ -90,6 +91,12 @@ def tensor_type(value: SSAValue | Attribute) -> TensorType:
 def map_attr(rank: int, dims: tuple[int, ...]) -> AffineMapAttr:
     """`(d0, ..) -> (d_dims[0], ..)`."""
     return AffineMapAttr(AffineMap(rank, 0, tuple(AffineExpr.dimension(d) for d in dims)))
+
+
+@lru_cache(maxsize=1024)
+def _shared_array(items: tuple[Attribute, ...]) -> ArrayAttr:
+    """One object for equal arrays."""
+    return ArrayAttr(items)
 
 
 @lru_cache(maxsize=64)
@@ -245,9 +252,9 @@ class Lowering:
             operands=values,
             result_types=[value.type for value in outputs],
             properties={
-                "indexing_maps": ArrayAttr(maps),
-                "iterator_types": ArrayAttr(iterators),
-                "operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), [len(inputs), len(outputs)]),
+                "indexing_maps": _shared_array(tuple(maps)),
+                "iterator_types": _shared_array(tuple(iterators)),
+                "operandSegmentSizes": segment_sizes(len(inputs), len(outputs)),
             },
             regions=[Region(block)],
         )

@@ -1,0 +1,76 @@
+"""Verification that checks each kind of operation once finds what xDSL's finds."""
+
+from __future__ import annotations
+
+import pytest
+from tiree.dialects import read_module
+from tiree.support.verification import verify
+from xdsl.dialects.arith import AddfOp
+from xdsl.dialects.builtin import f32, f64
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import VerifyException
+
+TEXT = """
+#map = affine_map<(d0) -> (d0)>
+func.func @f(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %r = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]}
+      ins(%a, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    %t = arith.addf %s, %y : f32
+    linalg.yield %t : f32
+  } -> tensor<4xf32>
+  %q = linalg.generic {indexing_maps = [#map, #map, #map], iterator_types = ["parallel"]}
+      ins(%r, %b : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) {
+  ^bb0(%x: f32, %y: f32, %o: f32):
+    %s = arith.addf %x, %y : f32
+    linalg.yield %s : f32
+  } -> tensor<4xf32>
+  return %q : tensor<4xf32>
+}"""
+
+
+def ops(name: str) -> tuple[Operation, list[Operation]]:
+    module = read_module(TEXT)
+    return module, [op for op in module.walk() if op.name == name]
+
+
+def test_a_valid_module_passes() -> None:
+    verify(read_module(TEXT))
+
+
+def test_a_wrong_type_among_equal_ops_is_found() -> None:
+    module, adds = ops("arith.addf")
+    last = adds[-1]
+    wrong = AddfOp.create(operands=list(last.operands), result_types=[f64], properties=dict(last.properties))
+    block = last.parent
+    assert block is not None
+    block.insert_op_before(wrong, last)
+    with pytest.raises(VerifyException):
+        verify(module)
+
+
+def test_maps_that_do_not_fit_the_operands_are_found() -> None:
+    module, generics = ops("linalg.generic")
+    generics[-1].operands = list(generics[-1].operands)[1:]
+    with pytest.raises(VerifyException):
+        verify(module)
+
+
+def test_an_op_in_the_place_of_a_terminator_is_found() -> None:
+    module, generics = ops("linalg.generic")
+    block = generics[0].regions[0].block
+    assert block.last_op is not None
+    block.erase_op(block.last_op)
+    with pytest.raises(VerifyException, match=r"terminat|yield"):
+        verify(module)
+
+
+def test_an_op_that_lost_its_property_is_found() -> None:
+    module, adds = ops("arith.addf")
+    adds[-1].properties.clear()
+    adds[-1].operands = [adds[-1].operands[0]]
+    assert adds[-1].results[0].type == f32
+    with pytest.raises(VerifyException):
+        verify(module)
