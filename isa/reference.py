@@ -20,7 +20,7 @@ Made by `python isa/generate.py` from [isa/instructions.txt](../../isa/instructi
 
 Bytecode version {major}.{minor}, as in IREE 3.13: {count} rows. A shipped row never changes its bytes: another bytecode
 version would be needed, and a test holds the rows to it.
-[Assembly](assembly.md) describes the text around the instructions.
+[Semantics](vm_semantics.md) has the edge cases, [assembly](assembly.md) the text around the instructions.
 
 ## How they are encoded
 
