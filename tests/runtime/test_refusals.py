@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import tiree.runtime as rt
@@ -52,9 +54,11 @@ def test_tensors(add: rt.FunctionInvoker, arguments: tuple, kind: type, text: st
         ((None, 2, 1.0, 2.0), TypeError, 'scalars(): argument 1 ("input0") must be a number for i32, got None.'),
         ((1.5, 2, 1.0, 2.0), TypeError,
          'scalars(): argument 1 ("input0") is 1.5; needs a whole number for i32. Pass int(...).'),
-        ((2**32, 2, 1.0, 2.0), ValueError, 'scalars(): argument 1 ("input0"): 4294967296 is out of range for i32.'),
+        ((2**32, 2, 1.0, 2.0), ValueError,
+         'scalars(): argument 1 ("input0"): 4294967296 is out of range for i32 (-2147483648 to 4294967295).'),
         ((1, 2**64, 1.0, 2.0), ValueError,
-         'scalars(): argument 2 ("input1"): 18446744073709551616 is out of range for i64.'),
+         'scalars(): argument 2 ("input1"): 18446744073709551616 is out of range for i64 '
+         '(-9223372036854775808 to 18446744073709551615).'),
         ((1, 2, [1.0], 2.0), TypeError, 'scalars(): argument 3 ("input2") must be a number for f32, got a list.'),
         ((1, 2, 3j, 2.0), TypeError, 'scalars(): argument 3 ("input2") must be a number for f32, got a complex.'),
     ],
@@ -64,6 +68,23 @@ def test_scalars(mixed: rt.Module, arguments: tuple, kind: type, text: str):
     with pytest.raises(kind) as caught:
         mixed.scalars(*arguments)
     assert str(caught.value) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        ((2, 0, 0), 'small(): argument 1 ("input0"): 2 is out of range for i1 (0 to 1).'),
+        ((-1, 0, 0), 'small(): argument 1 ("input0"): -1 is out of range for i1 (0 to 1).'),
+        ((True, 256, 0), 'small(): argument 2 ("input1"): 256 is out of range for i8 (-128 to 255).'),
+        ((True, 0, -32769), 'small(): argument 3 ("input2"): -32769 is out of range for i16 (-32768 to 65535).'),
+        ((True, np.int64(300), 0), 'small(): argument 2 ("input1"): 300 is out of range for i8 (-128 to 255).'),
+    ],
+)
+def test_scalars_narrower_than_their_register(mixed: rt.Module, arguments: tuple, text: str):
+    with pytest.raises(ValueError, match=re.escape(text)):
+        mixed.small(*arguments)
+    assert mixed.small(1, 200, -1) == (1, -56, -1)
+    assert mixed.small(np.bool_(False), np.uint8(255), 65535) == (0, -1, -1)
 
 
 def test_keywords(mixed: rt.Module):

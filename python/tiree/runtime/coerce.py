@@ -72,14 +72,22 @@ def _scalar(value: Any, where: str, element: str) -> int | float:
         item = int(item)
     if not isinstance(item, int | float):
         raise TypeError(f"{where} must be a number for {element}, got {describe(value)}.")
-    if element[0] == "i":
+    if element[0] in "isu":
         if isinstance(item, float):
             raise TypeError(f"{where} is {item!r}; needs a whole number for {element}. Pass int(...).")
-        bits = int(element[1:])
-        if not -(1 << (bits - 1)) <= item < 1 << bits:
-            raise ValueError(f"{where}: {item} is out of range for {element}.")
-        return item - (1 << bits) if item >= 1 << (bits - 1) else item
+        return _integer(item, where, element)
     return float(item)
+
+
+def _integer(value: int, where: str, element: str) -> int:
+    """`value` for a scalar of type `element`; signless ones take the numbers of either sign."""
+    bits = int(element.lstrip("isu"))
+    least = 0 if element[0] == "u" or bits == 1 else -(1 << (bits - 1))
+    most = (1 << (bits - 1 if element[0] == "s" else bits)) - 1
+    if not least <= value <= most:
+        raise ValueError(f"{where}: {value} is out of range for {element} ({least} to {most}).")
+    signed = element[0] == "i" and bits > 1
+    return value - (1 << bits) if signed and value >= 1 << (bits - 1) else value
 
 
 def describe(value: Any) -> str:

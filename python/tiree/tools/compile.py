@@ -87,7 +87,7 @@ def _read_source(path: str) -> Data:
 def _compile(parsed: ParsedFlags, path: str) -> int:
     from tiree.driver import run_job
 
-    name = "<stdin>" if path == "-" else path
+    name = "<stdin>" if path == "-" else path.encode(errors="backslashreplace").decode()
     job, report = job_from_flags(parsed, _read_source(path), name)
     _note_target(parsed, job)
     _note_narrowing(job)

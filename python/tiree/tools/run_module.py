@@ -54,7 +54,9 @@ def finish(parsed: ParsedFlags, session: Any, function: _native.VmFunction, resu
     """Prints, writes or compares the results. Returns whether they are as expected."""
     from tiree import _native
 
+    # A negative limit is none, as in iree-run-module.
     limit = parsed["output_max_element_count"]
+    limit = sys.maxsize if limit < 0 else min(limit, sys.maxsize)
     expected = parsed["expected_output"]
     if expected:
         thresholds = tuple(parsed[f"expected_{t}_threshold"] for t in ("f16", "f32", "f64", "bf16"))

@@ -102,13 +102,26 @@ def expand_flagfiles(arguments: Sequence[str]) -> list[str]:
     """Replaces `--flagfile=path` by the flags in the file: one a line, `#` begins a comment."""
     expanded: list[str] = []
     for argument in arguments:
+        _check_text(argument)
         name, equals, path = argument.partition("=")
         if name not in ("--flagfile", "-flagfile"):
             expanded.append(argument)
             continue
         if not equals or not path:
             raise fail("--flagfile needs a path", "write --flagfile=path")
-        with open(path) as file:
-            lines = [line.strip() for line in file]
+        try:
+            with open(path, encoding="utf-8") as file:
+                lines = [line.strip() for line in file]
+        except UnicodeDecodeError:
+            raise fail(f"--flagfile={path}: not UTF-8 text") from None
         expanded += [line for line in lines if line and not line.startswith("#")]
     return expanded
+
+
+def _check_text(argument: str) -> None:
+    """The native side takes UTF-8 only; other bytes of a command line come as lone surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        shown = argument.encode(errors="backslashreplace").decode()
+        raise fail(f"{shown} is not UTF-8 text", "rename the file, or set the locale that its name is in") from None

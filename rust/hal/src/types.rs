@@ -239,6 +239,11 @@ impl ElementType {
         self.bit_count().is_multiple_of(8)
     }
 
+    /// Whether elements are bytes without a meaning.
+    pub fn is_opaque(self) -> bool {
+        self.numerical_type() == Some(NumericalType::Opaque)
+    }
+
     /// Whether it is one of the integer kinds (without booleans).
     pub fn is_integer(self) -> bool {
         matches!(

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use tiree_hal::allocator::Allocator;
+use tiree_hal::types::ElementType;
 use tiree_hal::values::{DEFAULT_MAX_ELEMENTS, Equality, InputReader, Parsed, compare, format_result, npy};
 use tiree_vm::cconv::Kind;
 use tiree_vm::{Result, StatusCode, Value};
@@ -122,6 +123,11 @@ fn bad_values_say_what_is_wrong() {
             "99999999999999999999xf32",
             "--input 1: dimension 99999999999999999999 of \"99999999999999999999xf32\" is too large",
         ),
+        ("2xi33=1", "--input 1: i33 has no layout in memory; widths are 1, 2, 4 or whole bytes"),
+        ("2xi7=1", "--input 1: i7 has no layout in memory; widths are 1, 2, 4 or whole bytes"),
+        ("f8E8M0FNU=0", "--input 1: 0 is out of range for f8E8M0FNU (min 5.87747E-39, max 1.70141E+38)."),
+        ("(ignored)", "--input 1: (ignored) is for --expected_output; a null reference is (null)"),
+        ("@/dev/zero", "--input 1: /dev/zero is a device, not a file"),
         ("4294967296x4294967296x4xf32", "--input 1: the shape of 4294967296x4294967296x4xf32 is too large"),
     ] {
         assert_eq!(fails(Kind::Ref, text).1, message, "{text}");
@@ -134,6 +140,47 @@ fn bad_values_say_what_is_wrong() {
     let none: [&str; 0] = [];
     let text = reader("--input").read_all(&none, &[Kind::Ref, Kind::I32]).unwrap_err().to_string();
     assert_eq!(text, "INVALID_ARGUMENT; the function takes 2 values, 0 given with --input");
+}
+
+#[test]
+fn scalars_narrower_than_their_register_fit_their_type() {
+    let read = |name: &str, text: &str| {
+        let narrow = vec![Some(ElementType::parse(name).unwrap())];
+        reader("--input").narrow(narrow).read_all(&[text], &[Kind::I32]).map(|mut values| values.remove(0))
+    };
+    for (name, text, value) in [
+        ("i1", "true", 1),
+        ("i1", "0", 0),
+        ("i8", "-128", -128),
+        ("i8", "255", 255),
+        ("i8", "0xFF", 255),
+        ("si8", "0xFF", -1),
+        ("ui16", "65535", 65535),
+        ("i16", "-1", -1),
+    ] {
+        let found = read(name, text).unwrap();
+        assert!(matches!(found, Parsed::Value(Value::I32(v)) if v == value), "{name} {text}: {found:?}");
+    }
+    for (name, text, message) in [
+        ("i1", "2", "--input 1: \"2\" is not an i1; i1 values are 0/1 or false/true."),
+        ("i8", "256", "--input 1: 256 is out of range for i8 (max 255)."),
+        ("i8", "-129", "--input 1: -129 is out of range for i8 (min -128)."),
+        ("si8", "128", "--input 1: 128 is out of range for si8 (max 127)."),
+        ("ui8", "-1", "--input 1: -1 is out of range for ui8 (min 0)."),
+        ("i16", "1.5", "--input 1: \"1.5\" is not an i16."),
+    ] {
+        assert_eq!(read(name, text).unwrap_err().message(), message, "{name} {text}");
+    }
+}
+
+#[test]
+fn the_sign_of_nan_is_printed_as_iree_prints_it() {
+    for (text, printed) in
+        [("f32=-nan", "f32=-NAN"), ("f64=-nan", "f64=-NAN"), ("f16=-nan", "f16=NAN"), ("bf16=-nan", "bf16=NAN")]
+    {
+        let values = run(&[Kind::Ref], &[format!("--input={text}")]).unwrap();
+        assert_eq!(values.1, format!("result[0]: hal.buffer_view\n{printed}\n"));
+    }
 }
 
 #[test]

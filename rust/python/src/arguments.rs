@@ -57,8 +57,8 @@ pub fn to_value(
             }
         }
         ArgType::Scalar(kind) => match exact_scalar(object, *kind) {
-            Some(value) => Ok(value),
-            None => {
+            Some(value) if argument.narrow.is_none() => Ok(value),
+            _ => {
                 let coerced = coerce(object, argument, index, function)?;
                 exact_scalar(&coerced, *kind).ok_or_else(|| unusable(object, argument, index, function))
             }
@@ -81,7 +81,7 @@ fn coerce<'py>(
         .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.coerce")?.getattr("coerce")?.unbind()))?;
     let (ty, shape) = match &argument.ty {
         ArgType::Tensor { element, shape } => (element.to_string(), Some(shape.clone())),
-        ArgType::Scalar(kind) => (kind.name().to_owned(), None),
+        ArgType::Scalar(kind) => (argument.narrow.map_or_else(|| kind.name().to_owned(), |e| e.to_string()), None),
         ArgType::Ref => (String::new(), None),
     };
     coerce.bind(py).call1((object, function, index + 1, &argument.name, ty, shape))

@@ -22,6 +22,8 @@ pub struct Argument {
     pub name: String,
     /// Type.
     pub ty: ArgType,
+    /// The declared type of a scalar that does not fill its register: `i1`, `i8`, `ui16` and the like.
+    pub narrow: Option<ElementType>,
 }
 
 /// All arguments of a function, without the fences of the asynchronous ABI.
@@ -60,7 +62,7 @@ impl Signature {
             });
         let mut args: Vec<Argument> = if fits {
             let typed = |(d, k): (Argument, &Kind)| match d.ty {
-                ArgType::Scalar(_) => Argument { name: d.name, ty: ArgType::Scalar(*k) },
+                ArgType::Scalar(_) => Argument { ty: ArgType::Scalar(*k), ..d },
                 _ => d,
             };
             declared.into_iter().zip(&kinds).map(typed).collect()
@@ -69,7 +71,7 @@ impl Signature {
                 Kind::Ref => ArgType::Ref,
                 scalar => ArgType::Scalar(*scalar),
             };
-            kinds.iter().map(|k| Argument { name: String::new(), ty: plain(k) }).collect()
+            kinds.iter().map(|k| Argument { name: String::new(), ty: plain(k), narrow: None }).collect()
         };
         let names = names.map(split_top_level).unwrap_or_default();
         if names.len() == args.len() {
@@ -115,7 +117,8 @@ fn declared_arguments(declaration: &str) -> Vec<Argument> {
         .into_iter()
         .map(|part| {
             let (name, ty) = part.split_once(':').unwrap_or(("", part));
-            Argument { name: name.trim().trim_start_matches('%').to_owned(), ty: parse_type(ty.trim()) }
+            let narrow = parse_narrow(ty.trim());
+            Argument { name: name.trim().trim_start_matches('%').to_owned(), ty: parse_type(ty.trim()), narrow }
         })
         .collect()
 }
@@ -156,6 +159,13 @@ fn split_top_level(text: &str) -> Vec<&str> {
     parts
 }
 
+/// An integer type of fewer than 32 bits.
+fn parse_narrow(text: &str) -> Option<ElementType> {
+    let element = ElementType::parse(text).ok()?;
+    let integer = element.is_integer() || element == ElementType::BOOL_8;
+    (integer && (text == "i1" || element.bit_count() < 32)).then_some(element)
+}
+
 fn parse_type(text: &str) -> ArgType {
     // `tensor<3xi8> {iree.abi.encoding = tensor<3xui8>}`: the encoding is the type that callers know.
     let (plain, attributes) = text.split_once(" {").unwrap_or((text, ""));
@@ -171,7 +181,8 @@ fn parse_type(text: &str) -> ArgType {
         "f64" => return ArgType::Scalar(Kind::F64),
         _ => {}
     }
-    if text.starts_with('i') && text[1..].bytes().all(|b| b.is_ascii_digit()) {
+    let digits = text.trim_start_matches(['s', 'u']);
+    if digits.starts_with('i') && digits[1..].bytes().all(|b| b.is_ascii_digit()) {
         return ArgType::Scalar(Kind::I32);
     }
     parse_tensor(text).unwrap_or(ArgType::Ref)

@@ -1,5 +1,7 @@
 //! What the command-line tools need: values as text, results compared and written, modules dumped.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -30,7 +32,7 @@ fn list_of(py: Python<'_>, values: impl IntoIterator<Item = Value>) -> PyResult<
     for value in values {
         list.push(value).or_raise(py, "")?;
     }
-    Ok(VmVariantList(std::sync::Arc::new(list)))
+    Ok(VmVariantList(Arc::new(list)))
 }
 
 fn values_of(py: Python<'_>, list: &VmVariantList) -> PyResult<Vec<Value>> {
@@ -52,16 +54,17 @@ pub fn read_inputs(
     if asynchronous {
         kinds.truncate(kinds.len() - 2);
     }
-    let mut reader = InputReader::new(device.0.allocator().clone(), "--input");
+    let (declaration, names) = (function.attr("iree.abi.declaration"), function.attr("tiree.arg_names"));
+    let signature = Signature::new(&cconv, declaration, names, asynchronous);
+    let narrow = signature.args.iter().map(|argument| argument.narrow).collect();
+    let mut reader = InputReader::new(device.0.allocator().clone(), "--input").narrow(narrow);
     let parsed = reader.read_all(&texts, &kinds).or_raise(py, "")?;
     let mut values: Vec<Value> =
         parsed.into_iter().map(|p| if let Parsed::Value(v) = p { v } else { Value::NULL }).collect();
-    let (declaration, names) = (function.attr("iree.abi.declaration"), function.attr("tiree.arg_names"));
-    let signature = Signature::new(&cconv, declaration, names, asynchronous);
-    for (index, (value, argument)) in values.iter().zip(&signature.args).enumerate() {
+    for (index, (value, argument)) in values.iter_mut().zip(&signature.args).enumerate() {
         check_input(value, argument, index, &function.name)?;
     }
-    let fence = asynchronous.then(|| std::sync::Arc::new(tiree_hal::fence::Fence::unsignalled()));
+    let fence = asynchronous.then(|| Arc::new(tiree_hal::fence::Fence::unsignalled()));
     if let Some(fence) = &fence {
         values.push(Value::NULL);
         values.push(Value::from_object(fence.clone()));
@@ -69,27 +72,50 @@ pub fn read_inputs(
     Ok((list_of(py, values)?, fence.map(HalFence)))
 }
 
-/// Refuses a tensor of another type or shape than the function declares, in the words of `--input=`. The module's own
-/// assertions would refuse it too, without knowing where it came from.
-fn check_input(value: &Value, argument: &Argument, index: usize, function: &str) -> PyResult<()> {
-    let (Value::Ref(reference), ArgType::Tensor { element, shape }) = (value, &argument.ty) else { return Ok(()) };
-    let Ok(view) = refs::downcast::<BufferView>(reference) else { return Ok(()) };
-    let given = view.shape();
-    let same_shape = given.len() == shape.len() && given.iter().zip(shape).all(|(g, d)| d.is_none_or(|d| d == *g));
-    if same_shape && view.element_type().is_compatible(*element) {
-        return Ok(());
-    }
-    let spelled = |dims: &[Option<u64>], element: ElementType| {
-        if dims.is_empty() { element.to_string() } else { format!("{}x{element}", dims_text(dims)) }
+/// Refuses what is no tensor of the type and shape that the function declares, in the words of `--input=`. The module's
+/// own assertions would refuse it too, without knowing where it came from. Raw bytes become elements of that type.
+fn check_input(value: &mut Value, argument: &Argument, index: usize, function: &str) -> PyResult<()> {
+    let (Value::Ref(reference), ArgType::Tensor { element, shape }) = (&*value, &argument.ty) else { return Ok(()) };
+    let given = match reference {
+        None => "(null)".to_owned(),
+        Some(object) => match refs::downcast::<BufferView>(reference) {
+            Ok(view) => {
+                if fits(&view, *element, shape) {
+                    return Ok(());
+                }
+                let (given, wanted) = (view.element_type(), *element);
+                if given.is_opaque() && given.bit_count() == wanted.bit_count() && fits_shape(&view, shape) {
+                    let typed = BufferView::new(view.buffer().clone(), wanted, view.encoding_type(), view.shape());
+                    *value = Value::from_object(Arc::new(typed.map_err(|e| PyValueError::new_err(e.to_string()))?));
+                    return Ok(());
+                }
+                let known: Vec<Option<u64>> = view.shape().iter().map(|&dim| Some(dim)).collect();
+                spelled(&known, given)
+            }
+            Err(_) => format!("a {}", object.type_name()),
+        },
     };
-    let known: Vec<Option<u64>> = given.iter().map(|&d| Some(d)).collect();
+    let hint = if given == "a hal.buffer" { ". Leave the & out" } else { "" };
     Err(PyValueError::new_err(format!(
-        "--input {} is {}; {function}() needs {} (\"{}\")",
+        "--input {} is {given}; {function}() needs {} (\"{}\"){hint}",
         index + 1,
-        spelled(&known, view.element_type()),
         spelled(shape, *element),
         argument.name
     )))
+}
+
+/// `2x?xf32`
+fn spelled(dims: &[Option<u64>], element: ElementType) -> String {
+    if dims.is_empty() { element.to_string() } else { format!("{}x{element}", dims_text(dims)) }
+}
+
+fn fits_shape(view: &BufferView, shape: &[Option<u64>]) -> bool {
+    let given = view.shape();
+    given.len() == shape.len() && given.iter().zip(shape).all(|(g, d)| d.is_none_or(|d| d == *g))
+}
+
+fn fits(view: &BufferView, element: ElementType, shape: &[Option<u64>]) -> bool {
+    fits_shape(view, shape) && view.element_type().is_compatible(element)
 }
 
 /// Results as iree-run-module prints them, tensors cut after `limit` elements.

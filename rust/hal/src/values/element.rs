@@ -37,6 +37,10 @@ fn integer_range(element: ElementType) -> (i128, i128) {
 
 fn parse_int(element: ElementType, text: &str) -> Result<i128, String> {
     let (minimum, maximum) = integer_range(element);
+    parse_in_range(element, text, minimum, maximum)
+}
+
+fn parse_in_range(element: ElementType, text: &str, minimum: i128, maximum: i128) -> Result<i128, String> {
     parse_integer(text, minimum, maximum, element.bit_count()).map_err(|error| match error {
         IntegerError::Syntax => format!("\"{text}\" is not {} {element}.", article(element)),
         IntegerError::LeadingZero => {
@@ -47,6 +51,20 @@ fn parse_int(element: ElementType, text: &str) -> Result<i128, String> {
         }
         IntegerError::Range => format!("{text} is out of range for {element} (max {maximum})."),
     })
+}
+
+/// The register of a scalar of an integer type below 32 bits. A signless one takes the numbers of either sign.
+///
+/// # Errors
+/// A sentence that names the text and the type.
+pub fn parse_narrow(element: ElementType, text: &str) -> Result<i32, String> {
+    if element.numerical_type() == Some(NumericalType::Boolean) {
+        return parse_bool(text).map(i32::from);
+    }
+    let (minimum, maximum) = integer_range(element);
+    let signless = element.numerical_type() == Some(NumericalType::Integer);
+    let maximum = if signless { (1i128 << element.bit_count()) - 1 } else { maximum };
+    parse_in_range(element, text, minimum, maximum).map(|value| value as i32)
 }
 
 /// `a` or `an` for the type's name.
@@ -86,7 +104,8 @@ fn parse_float_element(element: ElementType, text: &str, target: &mut Vec<u8>) -
     // A finite number that became infinite or NaN, or an infinity that the type does not have, does not fit.
     if stored.is_some_and(|stored| stored.is_finite() != value.is_finite() || stored.is_nan() != value.is_nan()) {
         let maximum = format_g(maximum(element), true);
-        return Err(format!("{text} is out of range for {element} (max {maximum})."));
+        let minimum = if element == ElementType::FLOAT_8_E8M0_FNU { "min 5.87747E-39, " } else { "" };
+        return Err(format!("{text} is out of range for {element} ({minimum}max {maximum})."));
     }
     Ok(())
 }
@@ -199,7 +218,9 @@ pub fn format(element: ElementType, bytes: &[u8], target: &mut String) {
     if let Some(value) = decode_integer(element, bytes) {
         target.push_str(&value.to_string());
     } else if let Some(value) = decode_float(element, bytes) {
-        target.push_str(&format_g(value, true));
+        // IREE widens types below 32 bits before it prints them, which loses the sign of a NaN.
+        let unsigned = value.is_nan() && element.bit_count() < 32;
+        target.push_str(&format_g(if unsigned { f64::NAN } else { value }, true));
     } else {
         for byte in bytes {
             target.push_str(&format!("{byte:02X}"));

@@ -28,6 +28,8 @@ struct OpenFile {
 pub struct InputReader {
     allocator: Arc<Allocator>,
     flag: &'static str,
+    /// For each value the type of a scalar that does not fill its register, where it is known.
+    narrow: Vec<Option<ElementType>>,
     files: HashMap<String, OpenFile>,
 }
 
@@ -38,7 +40,13 @@ fn invalid(message: impl Into<String>) -> Status {
 impl InputReader {
     /// A reader for values of `flag` (`--input`), whose tensors live in `allocator`'s memory.
     pub fn new(allocator: Arc<Allocator>, flag: &'static str) -> InputReader {
-        InputReader { allocator, flag, files: HashMap::new() }
+        InputReader { allocator, flag, narrow: Vec::new(), files: HashMap::new() }
+    }
+
+    /// Says which scalars are of a narrower type than their register: `i8` in an i32. Their values must fit it.
+    pub fn narrow(mut self, types: Vec<Option<ElementType>>) -> InputReader {
+        self.narrow = types;
+        self
     }
 
     /// Reads all values for arguments (or results) of these kinds. `*file.npy` gives as many values as the file has arrays.
@@ -71,7 +79,10 @@ impl InputReader {
     /// Reads one value for an argument of `kind` (None: one too many, read all the same).
     fn read_one(&mut self, text: &str, kind: Option<Kind>, values: &mut Vec<Parsed>) -> Result<()> {
         let text = text.trim();
-        if text == "(ignored)" && self.flag != "--input" {
+        if text == "(ignored)" {
+            if self.flag == "--input" {
+                return Err(invalid("(ignored) is for --expected_output; a null reference is (null)"));
+            }
             values.push(Parsed::Ignored);
             return Ok(());
         }
@@ -86,7 +97,11 @@ impl InputReader {
             Some(Kind::Ref) | None => None,
         };
         if let Some((element, Some(kind))) = scalar {
-            values.push(Parsed::Value(scalar_value(element, kind, text)?));
+            let value = match self.narrow.get(values.len()).copied().flatten() {
+                Some(narrow) => Value::I32(element::parse_narrow(narrow, text).map_err(invalid)?),
+                None => scalar_value(element, kind, text)?,
+            };
+            values.push(Parsed::Value(value));
             return Ok(());
         }
         match text.as_bytes()[0] {
@@ -117,12 +132,12 @@ impl InputReader {
             if rest.is_empty() {
                 return Err(Status::out_of_range(format!("{path} has no more arrays")));
             }
-            let (array, length) = npy::read(rest)
-                .map_err(|status| Status::new(status.code(), format!("{path}: {}", status.message())))?;
+            let (array, length) = npy::read(rest).map_err(|status| in_file(path, &status))?;
             file.position += length;
             let more = mode == "*" && file.position < file.bytes.len();
             let buffer = self.copy(&array.bytes)?;
-            let view = BufferView::new(Arc::new(buffer), array.element, encoding::DENSE_ROW_MAJOR, &array.shape)?;
+            let view = BufferView::new(Arc::new(buffer), array.element, encoding::DENSE_ROW_MAJOR, &array.shape)
+                .map_err(|status| in_file(path, &status))?;
             values.push(Parsed::Value(Value::from_object(Arc::new(view))));
             if !more {
                 return Ok(());
@@ -132,8 +147,7 @@ impl InputReader {
 
     fn open(&mut self, path: &str, rewind: bool) -> Result<&mut OpenFile> {
         if !self.files.contains_key(path) {
-            let bytes =
-                std::fs::read(path).map_err(|error| Status::not_found(format!("cannot read {path}: {error}")))?;
+            let bytes = read_file(path)?;
             self.files.insert(path.to_owned(), OpenFile { bytes, position: 0 });
         }
         let file = self.files.get_mut(path).ok_or_else(|| Status::internal("file just opened is missing"))?;
@@ -200,8 +214,9 @@ impl InputReader {
         let file = self.open(path, rewind)?;
         let rest = &file.bytes[file.position..];
         let (bytes, used) = if npy::is_array(rest) {
-            let (array, used) = npy::read(rest)?;
-            if !array.element.is_compatible(element) || array.shape != *shape {
+            let (array, used) = npy::read(rest).map_err(|status| in_file(path, &status))?;
+            let opaque = array.element.is_opaque() && array.element.bit_count() == element.bit_count();
+            if (!opaque && !array.element.is_compatible(element)) || array.shape != *shape {
                 let dims = array.shape.iter().map(|dim| format!("{dim}x")).collect::<String>();
                 return Err(invalid(format!("{path} is a .npy file of {dims}{}, not of {spec}", array.element)));
             }
@@ -216,6 +231,24 @@ impl InputReader {
         file.position += used;
         self.copy(&bytes)
     }
+}
+
+fn in_file(path: &str, status: &Status) -> Status {
+    Status::new(status.code(), format!("{path}: {}", status.message()))
+}
+
+/// The whole file. A device may have no end; a pipe (`@/dev/fd/3`) has one.
+fn read_file(path: &str) -> Result<Vec<u8>> {
+    use std::io::Read;
+    use std::os::unix::fs::FileTypeExt;
+    let failed = |error: std::io::Error| Status::not_found(format!("cannot read {path}: {error}"));
+    let mut file = std::fs::File::open(path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.file_type().is_char_device() {
+        return Err(invalid(format!("{path} is a device, not a file")));
+    }
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).map_err(failed)?;
+    Ok(bytes)
 }
 
 fn scalar_value(element: ElementType, kind: Kind, text: &str) -> Result<Value> {
@@ -255,6 +288,9 @@ pub fn parse_type(spec: &str) -> Result<(Shape, ElementType)> {
         return Err(invalid(format!("\"{spec}\" has no element type; write for example 2x3xf32=...")));
     }
     let element = ElementType::parse(rest).map_err(|error| invalid(error.to_string()))?;
+    if !matches!(element.bit_count(), 1 | 2 | 4) && !element.is_byte_aligned() {
+        return Err(invalid(format!("{element} has no layout in memory; widths are 1, 2, 4 or whole bytes")));
+    }
     Ok((shape, element))
 }
 

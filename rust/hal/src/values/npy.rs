@@ -47,7 +47,7 @@ pub fn read(bytes: &[u8]) -> Result<(Array, usize)> {
     let header = std::str::from_utf8(header).map_err(|_| bad(".npy header is not text"))?;
     let descr = quoted(field(header, "descr")?)?;
     let (element, swap) = element_of(descr)?;
-    let fortran = field(header, "fortran_order")?.starts_with("True");
+    let fortran = parse_order(field(header, "fortran_order")?)?;
     let shape = parse_shape(field(header, "shape")?)?;
     let count = element_count(&shape).ok_or_else(|| bad(".npy shape is too large"))?;
     let length = element.dense_bytes(count).ok_or_else(|| bad(".npy shape is too large"))?;
@@ -82,6 +82,15 @@ fn quoted(text: &str) -> Result<&str> {
     body.split('\'').next().ok_or_else(|| bad(".npy descr is not closed"))
 }
 
+fn parse_order(text: &str) -> Result<bool> {
+    let word = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+    match word {
+        "True" => Ok(true),
+        "False" => Ok(false),
+        _ => Err(bad(format!(".npy fortran_order \"{word}\" is neither True nor False"))),
+    }
+}
+
 fn parse_shape(text: &str) -> Result<Shape> {
     let body =
         text.strip_prefix('(').and_then(|text| text.split(')').next()).ok_or_else(|| bad(".npy shape is damaged"))?;
@@ -111,6 +120,11 @@ fn element_of(descr: &str) -> Result<(ElementType, bool)> {
         "f8" => ElementType::FLOAT_64,
         "c8" => ElementType::COMPLEX_FLOAT_64,
         "c16" => ElementType::COMPLEX_FLOAT_128,
+        // What numpy writes for types that it does not know: bf16 and the 8-bit floats of ml_dtypes.
+        "V1" | "f1" => ElementType::OPAQUE_8,
+        "V2" => ElementType::OPAQUE_16,
+        "V4" => ElementType::OPAQUE_32,
+        "V8" => ElementType::OPAQUE_64,
         _ => return Err(unknown()),
     };
     Ok((element, order == '>' && element.byte_count() > 1))
