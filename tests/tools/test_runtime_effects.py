@@ -15,7 +15,7 @@ import pytest
 import tiree.runtime as rt
 from runtime.modules import MIXED, iree_module, tiree_module
 from tiree import _native
-from tiree.tools import benchmark_module, dump_module, run_module, runtime_session
+from tiree.tools import benchmark_module, dump_module, parameter_files, run_module, runtime_session
 from tools.effects import Effect, Ran, Shows, check, rows_of, run
 from tools.runtime_tool import needs_iree
 
@@ -188,6 +188,7 @@ DUMP_ROWS: Rows = {
     "output": (
         effect("--output=metadata", lambda done: "vm.func @" not in done.out and IMPORTS in done.out, "mixed.vmfb"),
         effect("--output=disassembly", lambda done: "vm.func @" in done.out and IMPORTS not in done.out, "mixed.vmfb"),
+        effect("--output=assembly", lambda done: "vm.type !hal.buffer\n" in done.out, "mixed.vmfb"),
         effect("--output=flatbuffer-binary", lambda done: done.raw[4:8] == b"IREE", "mixed.vmfb"),
         effect("--output=flatbuffer-json", lambda done: done.out.startswith("{"), "mixed.vmfb"),
     ),
@@ -246,9 +247,9 @@ def test_every_flag_and_value_has_a_row(tool: str) -> None:
         assert {c for c in flag.choices if (flag.name, c) not in shown | DEFAULTS} == set(), flag.name
 
 
-def _watched(monkeypatch: pytest.MonkeyPatch, name: str, watched: Callable[..., Any]) -> None:
+def _watched(monkeypatch: pytest.MonkeyPatch, where: Any, name: str, watched: Callable[..., Any]) -> None:
     names = {key: getattr(_native, key) for key in dir(_native)}
-    monkeypatch.setattr(runtime_session, "_native", SimpleNamespace(**{**names, name: watched}))
+    monkeypatch.setattr(where, "_native", SimpleNamespace(**{**names, name: watched}))
 
 
 @pytest.mark.parametrize("tool", ["run-module", "benchmark-module"])
@@ -271,7 +272,7 @@ def test_the_module_mode_decides_about_reading_ahead(
             return getattr(self.module, name)
 
     context = _native.VmContext
-    _watched(monkeypatch, "VmModule", Watched)  # pyright: ignore[reportArgumentType]
+    _watched(monkeypatch, runtime_session, "VmModule", Watched)  # pyright: ignore[reportArgumentType]
     monkeypatch.setattr(
         runtime_session._native, "VmContext",
         lambda instance, modules: context(instance, modules=[getattr(m, "module", m) for m in modules]),
@@ -304,7 +305,7 @@ def test_the_parameter_mode_decides_about_mapping(
         def create_provider(self, scope: str) -> rt.ParameterProvider:
             return self.index.create_provider(scope=scope)
 
-    _watched(monkeypatch, "ParameterIndex", Watched)
+    _watched(monkeypatch, parameter_files, "ParameterIndex", Watched)
     flags = ("--module=net.vmfb", "--function=forward", "--input=4xf32=1", "--parameters=w.irpa")
     for mode in ([], ["--parameter_mode=preload"], ["--parameter_mode=file"]):
         more = (FEW,) if tool == "benchmark-module" else ()

@@ -1,0 +1,161 @@
+"""Flags of the tools for assembly and parameters, and that no tool was forgotten: each flag's effect is seen."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import tiree.runtime as rt
+import tiree.tools
+from tiree import _native
+from tiree.tools import as_module, convert_parameters, create_parameters, dump_parameters, parameter_files
+from tools.effects import Effect, Ran, Shows, check, rows_of, run
+
+Rows = dict[str, Effect | tuple[Effect, ...]]
+GOOD = """vm.module @m version 1
+vm.export @f
+vm.func @f() -> () {
+^bb0:
+  vm.return
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    folder = tmp_path_factory.mktemp("files")
+    rt.save_archive_file({"w": np.arange(4, dtype=np.float32), "b": np.ones(2, np.int8)}, folder / "w.irpa")
+    return {"good.vmasm": GOOD.encode(), "w.irpa": (folder / "w.irpa").read_bytes()}
+
+
+def effect(given: str, shows: Shows, *base: str) -> Effect:
+    return Effect(tuple(given.split(" ")), shows, base)
+
+
+def prints(text: str) -> Shows:
+    return lambda done: text in done.out
+
+
+def lacks(text: str) -> Shows:
+    return lambda done: done.code == 0 and text not in done.out
+
+
+def _data(done: Ran, name: str = "o.irpa") -> dict[str, rt.ParameterIndexEntry]:
+    """The parameters of a written archive by name."""
+    index = rt.ParameterIndex()
+    index.load_from_file_handle(rt.FileHandle.wrap_memory(done.files[name], readable=True, writable=False), "irpa")
+    return dict(index.items())
+
+
+CREATE = ("--output=o.irpa",)
+CONVERT = ("--parameters=w.irpa", "--output=o.irpa")
+TABLES: dict[str, tuple[Any, Rows]] = {
+    "as-module": (
+        as_module,
+        {
+            "help": effect("--help", prints("USAGE: "), "good.vmasm"),
+            "output": effect("--output=m.vmfb", lambda done: "m.vmfb" in done.files, "good.vmasm"),
+        },
+    ),
+    "dump-parameters": (
+        dump_parameters,
+        {
+            "help": effect("--help", prints("USAGE: "), "--parameters=w.irpa"),
+            "parameters": (
+                effect("--parameters=w.irpa", prints("`w`")),
+                effect("--parameters=s=w.irpa", prints("Parameter scope `s`"), "--parameters=w.irpa"),
+            ),
+            "extract": effect("--extract=w=w.bin", lambda done: "w.bin" in done.files, "--parameters=w.irpa"),
+        },
+    ),
+    "convert-parameters": (
+        convert_parameters,
+        {
+            "help": effect("--help", prints("USAGE: "), *CONVERT),
+            "parameters": effect("--parameters=w.irpa", prints("`w`"), "--output=o.irpa"),
+            "exclude": effect("--exclude=w", lacks("`w`"), *CONVERT),
+            "rename": effect("--rename=w=v", prints("`v`"), *CONVERT),
+            "strip": effect("--strip", lambda done: all(not e.is_file for e in _data(done).values()), *CONVERT),
+            "splat": (
+                effect("--splat=w", lambda done: not _data(done)["w"].is_file, *CONVERT),
+                effect("--splat=w=f32=4.5", lambda done: not _data(done)["w"].is_file, *CONVERT),
+            ),
+            "quiet": effect("--quiet", lambda done: done.out == "", *CONVERT),
+            "output": effect("--output=o.irpa", lambda done: "o.irpa" in done.files, "--parameters=w.irpa"),
+        },
+    ),
+    "create-parameters": (
+        create_parameters,
+        {
+            "help": effect("--help", prints("USAGE: "), *CREATE),
+            "splat": effect("--splat=s=4xf32=1", prints("`s`"), *CREATE),
+            "data": effect("--data=d=4xf32=1", lambda done: "d" in _data(done) and _data(done)["d"].is_file, *CREATE),
+            "alignment": effect(
+                "--alignment=4096",
+                lambda done: _data(done)["d"].file_storage[1] % 4096 == 0,
+                *CREATE,
+                "--data=d=4xf32=1",
+            ),
+            "quiet": effect("--quiet", lambda done: done.out == "", *CREATE, "--data=d=4xf32=1"),
+            "output": effect("--output=o.irpa", lambda done: "o.irpa" in done.files, "--data=d=4xf32=1"),
+        },
+    ),
+}
+ELSEWHERE = {"verify": "", "parameter_mode": "test_the_mode_decides_about_mapping"}
+"""`verify`: test_as_module.py, with modules that a runtime refuses."""
+
+
+@pytest.mark.parametrize(
+    ("tool", "row"),
+    [(tool, row) for tool, (_, rows) in TABLES.items() for _, row in rows_of(rows)],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value.given),
+)
+def test_effect(tool: str, row: Effect, tmp_path: Path, inputs: Mapping[str, bytes]) -> None:
+    check(tool, row, tmp_path, inputs)
+
+
+@pytest.mark.parametrize("tool", TABLES)
+def test_every_flag_has_a_row(tool: str) -> None:
+    module, rows = TABLES[tool]
+    names = [flag.name for flag in module.FLAGS]
+    assert sorted(names) == sorted([*rows, *(name for name in ELSEWHERE if name in names)])
+
+
+@pytest.mark.parametrize("tool", ["dump-parameters", "convert-parameters"])
+def test_the_mode_decides_about_mapping(
+    tool: str, tmp_path: Path, inputs: Mapping[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mapped: list[bool] = []
+    real = _native.ParameterIndex
+
+    def watched() -> Any:
+        index = real()
+
+        def load(path: str, mmap: bool) -> None:
+            mapped.append(mmap)
+            index.load(path, mmap=mmap)
+
+        return SimpleNamespace(load=load, items=index.items, create_provider=index.create_provider, index=index)
+
+    names = {key: getattr(_native, key) for key in dir(_native)}
+    monkeypatch.setattr(parameter_files, "_native", SimpleNamespace(**{**names, "ParameterIndex": watched}))
+    for mode in ([], ["--parameter_mode=preload"]):
+        run(tool, ("--parameters=w.irpa", *mode), tmp_path, inputs)
+    assert mapped == [True, False]
+
+
+def test_no_tool_is_forgotten() -> None:
+    from tools.test_runtime_effects import TABLES as RUNTIME
+
+    found = {
+        info.name.replace("_", "-")
+        for info in pkgutil.iter_modules(tiree.tools.__path__)
+        if hasattr(module := import_module(f"tiree.tools.{info.name}"), "FLAGS") and hasattr(module, "main")
+    }
+    assert found == {"compile", "opt", *RUNTIME, *TABLES}
