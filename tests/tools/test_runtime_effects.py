@@ -188,7 +188,7 @@ DUMP_ROWS: Rows = {
     "output": (
         effect("--output=metadata", lambda done: "vm.func @" not in done.out and IMPORTS in done.out, "mixed.vmfb"),
         effect("--output=disassembly", lambda done: "vm.func @" in done.out and IMPORTS not in done.out, "mixed.vmfb"),
-        effect("--output=assembly", lambda done: "vm.type !hal.buffer\n" in done.out, "mixed.vmfb"),
+        effect("--output=assembly", lambda done: done.out.startswith("vm.module @"), "mixed.vmfb"),
         effect("--output=flatbuffer-binary", lambda done: done.raw[4:8] == b"IREE", "mixed.vmfb"),
         effect("--output=flatbuffer-json", lambda done: done.out.startswith("{"), "mixed.vmfb"),
     ),
