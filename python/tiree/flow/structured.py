@@ -123,7 +123,7 @@ def loop_extents(op: Operation) -> list[int]:
     maps = maps_of(op)
     extents = [-2] * (maps[0].num_dims if maps else 0)
     # Results first: an input may be larger than what the loops read of it.
-    operands = op._operands  # pyright: ignore[reportPrivateUsage]
+    operands = operands_of(op)
     for index in range(len(maps) - 1, -1, -1):
         if -2 not in extents:
             break

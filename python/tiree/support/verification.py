@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, SSAValue
 
+from tiree.support.typed import operands_of
+
 _LOCAL = ("arith.", "math.", "stablehlo.", "linalg.", "tensor.")
 """Dialects whose operations look at nothing but themselves, their parent and the bodies of structured ones."""
 
@@ -57,14 +59,14 @@ class _Verifier:
 
     def key(self, op: Operation) -> tuple[object, ...]:
         """Equal for operations of which xDSL's checks say the same."""
-        operands = op._operands  # pyright: ignore[reportPrivateUsage]
+        operands = operands_of(op)
         parent = op.parent_op()
         inside: tuple[int, ...] = ()
         if op.regions:
             body = op.regions[0].blocks.first
             last = body.last_op if body is not None else None
             if body is not None and last is not None:
-                yielded = last._operands  # pyright: ignore[reportPrivateUsage]
+                yielded = operands_of(last)
                 inside = (
                     *(id(arg.type) for arg in body.args),
                     len(op.regions[0].blocks),
