@@ -22,6 +22,7 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.convert_types import ConvertTypesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
     from tiree.input.record_argument_names import RecordArgumentNamesPass
+    from tiree.input.widen_small_integers import WidenSmallIntegersPass
 
     passes: list[ModulePass] = [CheckOperationsPass()]
     if not options.vm_strip_source_map:
@@ -34,7 +35,8 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     )
     if conversion.is_needed:
         passes.append(conversion)
-    return [*passes, ConvertToLinalgPass(), GeneralizeNamedOpsPass(), CanonicalizePass()]
+    passes += [ConvertToLinalgPass(), GeneralizeNamedOpsPass(), WidenSmallIntegersPass(), CanonicalizePass()]
+    return passes
 
 
 def abi_passes(options: CompileOptions) -> list[ModulePass]:

@@ -30,10 +30,12 @@ from tiree.support.symbols import defined_symbol
 from tiree.support.typed import is_integer_type, is_tensor_type
 
 _WIDTHS = (1, 8, 16, 32, 64)
+_SMALL_WIDTHS = (2, 4)
 _FUNCTIONS = ("func.func", "util.func")
 _CALLS = ("func.call", "util.call")
 _SCALARS = "i1, i8, i16, i32, i64, index, f32 and f64"
-_ELEMENTS = "i1, 8 to 64 bit integers, f16, bf16, f32 and f64"
+_ELEMENTS = "i1, i2, i4, 8 to 64 bit integers, f16, bf16, f32 and f64"
+_PACKED = "Inside a function it can be used; pass bytes (i8) and convert them."
 
 
 def _tensor_problem(type: Attribute) -> tuple[str, str]:
@@ -45,7 +47,7 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
     if DYNAMIC_INDEX in type.get_shape():
         return f"the dynamic shape {type}", "Give every dimension a size: dynamic shapes are not supported yet."
     element = type.element_type
-    if is_integer_type(element) and element.width.data not in _WIDTHS:
+    if is_integer_type(element) and element.width.data not in (*_WIDTHS, *_SMALL_WIDTHS):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
     if not isinstance(element, (IntegerType, IndexType, AnyFloat, ComplexType)) and not element.name.startswith("f8"):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
@@ -54,6 +56,8 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
 
 def _value_problem(type: Attribute) -> tuple[str, str]:
     """The same for an argument or result of a public function."""
+    if is_tensor_type(type) and is_integer_type(type.element_type) and type.element_type.width.data in _SMALL_WIDTHS:
+        return f"elements of type {type.element_type}", _PACKED
     if is_tensor_type(type) or type.name == UnrankedTensorType.name:
         return _tensor_problem(type)
     known = isinstance(type, (IndexType, Float32Type, Float64Type)) or (
