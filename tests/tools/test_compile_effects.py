@@ -34,17 +34,6 @@ WIDE = """func.func @wide(%a: tensor<4xi64>, %b: tensor<4xf64>, %c: tensor<4xf16
   return %a, %b, %c, %d : tensor<4xi64>, tensor<4xf64>, tensor<4xf16>, tensor<4xbf16>
 }
 """
-# A scratch of 2 KiB on the stack of a kernel.
-STACK = """func.func @stack(%a: tensor<1x512xf32>) -> tensor<1x512xf32> {
-  %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %e = stablehlo.exponential %a : tensor<1x512xf32>
-  %s = stablehlo.reduce(%e init: %z) applies stablehlo.add across dimensions = [1]
-    : (tensor<1x512xf32>, tensor<f32>) -> tensor<1xf32>
-  %b = stablehlo.broadcast_in_dim %s, dims = [0] : (tensor<1xf32>) -> tensor<1x512xf32>
-  %d = stablehlo.divide %e, %b : tensor<1x512xf32>
-  return %d : tensor<1x512xf32>
-}
-"""
 TRACED = """"vm.module"() <{sym_name = "m"}> ({
   "vm.func"() <{sym_name = "f", function_type = () -> ()}> ({
     "vm.trace"() {event_name = "here"} : () -> ()
@@ -56,7 +45,7 @@ TRACED = """"vm.module"() <{sym_name = "m"}> ({
 """
 CPU = "--iree-llvmcpu-target-cpu=generic"
 INPUTS = {f"{name}.mlir": text.encode() for name, text in
-          {"add": ADD, "two": TWO, "wide": WIDE, "stack": STACK, "bad": "nonsense\n"}.items()}  # fmt: skip
+          {"add": ADD, "two": TWO, "wide": WIDE, "bad": "nonsense\n"}.items()}  # fmt: skip
 PASS = "tiree-stablehlo-to-linalg"
 
 
@@ -167,7 +156,8 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         "--iree-llvmcpu-debug-symbols=false", holds(NAME, lacks=(b".symtab", PLACE)), module("two", NO_MAP)
     ),
     "iree-llvmcpu-stack-allocation-limit": effect(
-        "--iree-llvmcpu-stack-allocation-limit=1024", refuses("the limit is 1024"), module("stack")
+        # What codegen makes of it: tests/codegen/test_stack_limit.py.
+        "--iree-llvmcpu-stack-allocation-limit=1024", prints("max_stack_allocation_size = 1024"), at("preprocessing")
     ),
     "iree-input-type": (
         effect("--iree-input-type=none", refuses("stablehlo.add is not allowed by input type 'none'"), at("input")),
@@ -387,9 +377,6 @@ OPT_EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
 OPT_EFFECTS |= {
     "iree-llvmcpu-debug-symbols": effect(
         "--iree-llvmcpu-debug-symbols=false", prints_binary(NAME, lacks=(PLACE,)), at("executable-targets", "two")
-    ),
-    "iree-llvmcpu-stack-allocation-limit": effect(
-        "--iree-llvmcpu-stack-allocation-limit=1024", refuses("the limit is 1024"), at("executable-targets", "stack")
     ),
     "iree-hal-executable-debug-level": (
         effect(f"{LEVEL}=0", prints_binary(lacks=(NAME, PLACE)), at("executable-targets", "two")),
