@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import interop.hal_buffer_programs
-import interop.hal_queue_programs  # noqa: F401
+import interop.hal_queue_programs
+import interop.hal_vmvx_programs  # noqa: F401
 import pytest
 from interop import hal_programs
 from interop.hal_programs import EXPORTS
@@ -20,7 +21,6 @@ BOTH = (SYNC, TASK)
 
 # What IREE does otherwise: on which devices, and what is right (words of the results, or of the message).
 DIFFERENT: dict[str, tuple[tuple[str, ...], str]] = {
-    "queries": (BOTH, "1 1 1 1 1 0 1 1 1 0 1 0 1 1 0 0 0 0 0 0"),  # has a loader for VMVX
     "dim_outside": (BOTH, "dimension 1 of a view of shape [4]"),  # 0
     "fence_fail": (BOTH, "15"),  # dies of a signal
     "failed_wait": (BOTH, "15 1 0 0 0"),  # the call fails, not the fence
@@ -33,6 +33,9 @@ DIFFERENT: dict[str, tuple[tuple[str, ...], str]] = {
     "recording_outside": ((SYNC,), "range [8, 8 + 16) is outside the buffer of 16 bytes"),
     "one_shot_twice": (BOTH, "a one-shot command buffer can be executed only once"),  # runs twice
     "channel": (BOTH, "0 1 0 1"),  # UNIMPLEMENTED, as are all of channels
+    "vmvx_state": ((TASK,), "0 0 0 1 1 1 1 1 1 12"),  # workgroups are of no size
+    "vmvx_constants": (BOTH, "0 77"),  # takes __init and __set_constants for entry points
+    "vmvx_kept_binding": (BOTH, "0 42 0 0"),
     "split": (BOTH, "0 1 0"),
     **{f"collective_{kind}": (BOTH, "2 3 0 4") for kind in (0, 1, 2, 3, 4, 5, 8)},
 }

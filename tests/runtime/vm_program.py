@@ -53,6 +53,7 @@ class Function:
         self.name = name
         self.arguments = [Value(f"%arg{i}", kind) for i, kind in enumerate(kinds)]
         self.results: list[Value] = []
+        self.reflection: dict[str, str] = {}
         self.lines: list[str] = []
         self.count = 0
 
@@ -124,6 +125,9 @@ class Function:
         ending = f"vm.return {', '.join(self.results)} : {types}" if self.results else "vm.return"
         body = "\n    ".join([*self.lines, ending])
         head = f"  vm.export @{self.name}\n  vm.func private @{self.name}({arguments}) -> ({types})"
+        if self.reflection:
+            pairs = ", ".join(f'{key} = "{value}"' for key, value in self.reflection.items())
+            head += f" attributes {{iree.reflection = {{{pairs}}}}}"
         return f"{head} {{\n    {body}\n  }}\n"
 
 
@@ -139,6 +143,7 @@ class VmProgram:
         self.imports: dict[str, str] = {}
         self.data: dict[bytes, str] = {}
         self.functions: dict[str, Function] = {}
+        self.globals: list[str] = []
 
     def use(self, name: str) -> str:
         """Declares an import; returns its calling convention."""
@@ -176,7 +181,9 @@ class VmProgram:
             else:
                 rodata.append(f"  vm.rodata private {name} {values}")
         functions = (function.text() for function in self.functions.values())
-        return "\n".join([f"vm.module @{self.name} {{", *self.imports.values(), *rodata, *functions, "}", ""])
+        return "\n".join(
+            [f"vm.module @{self.name} {{", *self.imports.values(), *self.globals, *rodata, *functions, "}", ""]
+        )
 
     def compile(self) -> bytes:
         """The module that iree-compile makes."""

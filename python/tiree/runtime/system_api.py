@@ -178,12 +178,21 @@ def load_vm_flatbuffer_file(
     return load_vm_module(module, config)
 
 
+def native_dependencies(vm_module: _native.VmModule, config: Config) -> list[_native.VmModule]:
+    """The native modules besides `hal` that a module depends on and that need no settings, as `hal_inline`."""
+    names = [name for name, _ in vm_module.dependencies]
+    found = (_native.create_native_module(config.vm_instance, name, config.device) for name in names)
+    return [module for module in found if module is not None]
+
+
 class Module(BoundModule):
     """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles by its contents."""
 
     def __init__(self, vm_module: _native.VmModule, device: str | _native.HalDevice | None = None) -> None:
         opened = get_device(device) if isinstance(device, str) else device or get_first_device()
-        super().__init__(SystemContext(vm_modules=[vm_module], config=Config(device=opened)), vm_module)
+        config = Config(device=opened)
+        modules = [*native_dependencies(vm_module, config), vm_module]
+        super().__init__(SystemContext(vm_modules=modules, config=config), vm_module)
         self.device = device if isinstance(device, str) else opened.id
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -35,6 +35,7 @@ DEVICE_FLAGS = (
     Flag("task_worker_spin_us", "int", "microseconds that an idle worker spins before it sleeps", None),
     Flag("task_worker_stack_size", "int", "bytes of stack of each worker; 0: the default", 0),
     Flag("task_worker_local_memory", "int", "bytes of scratch memory of each worker; 0: the L2 cache", 0),
+    Flag("system_executables", "bool", "load system-elf executables, which may do all that a program may", False),
     Flag("print_statistics", "bool", "print memory statistics on stderr at the end", False),
 )
 

@@ -82,6 +82,19 @@ def parameters_module(parsed: ParsedFlags, instance: _native.VmInstance) -> _nat
     return _native.create_io_parameters_module(instance, *providers)
 
 
+def explain_device(error: RuntimeError) -> Exception:
+    """The error of a module that finds no device: what executables it has, in place of all that they were made for."""
+    import re
+
+    text = str(error)
+    formats = re.findall(r'#hal\.executable\.target<"[^"]*", "([^"]*)"', text)
+    if "not found or unavailable" not in text or not formats:
+        return error
+    wanted = ", ".join(dict.fromkeys(formats))
+    hint = "allow them with --system_executables" if any(f.startswith("system-elf-") for f in formats) else ""
+    return fail(f"no device runs the executables of this module, which are {wanted}", hint)
+
+
 class Session:
     """Devices and modules of one run of a tool."""
 
@@ -93,11 +106,18 @@ class Session:
         self.modules = [self._load(path, parsed["module_mode"]) for path in paths]
         uris: Sequence[str] = parsed["device"] or ("local-task",)
         self.devices = [_native.HalDevice.open(uri, **topology(parsed)) for uri in uris]
+        for device in self.devices:
+            device.allow_system_executables(parsed["system_executables"])
+        needed = {name for module in self.modules for name, _ in module.dependencies}
         natives = [_native.create_hal_module(self.instance, devices=self.devices)]
-        needed = any(name == "io_parameters" for module in self.modules for name, _ in module.dependencies)
-        if needed or parsed["parameters"]:
+        if "io_parameters" in needed or parsed["parameters"]:
             natives.append(parameters_module(parsed, self.instance))
-        self.context = _native.VmContext(self.instance, modules=[*natives, *self.modules])
+        others = (_native.create_native_module(self.instance, name, self.device) for name in sorted(needed))
+        natives += [module for module in others if module is not None]
+        try:
+            self.context = _native.VmContext(self.instance, modules=[*natives, *self.modules])
+        except RuntimeError as error:
+            raise explain_device(error) from None
 
     @property
     def device(self) -> _native.HalDevice:

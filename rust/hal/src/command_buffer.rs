@@ -270,6 +270,7 @@ impl CommandBuffer {
             recorder.program.constants.extend_from_slice(constants);
             let constants = start..recorder.program.constants.len();
             let executable = executable.clone();
+            recorder.program.has_bytecode |= executable.is_bytecode();
             recorder.program.commands.push(Command::Dispatch(Dispatch {
                 executable,
                 entry,

@@ -3,12 +3,13 @@
 use crate::allocator::Allocator;
 use crate::buffer::Buffer;
 use crate::drivers::{LocalSync, LocalTask};
-use crate::executable::{self, cpu};
+use crate::executable::{LoadOptions, cpu};
 use crate::execute::Threads;
 use crate::fence::Fence;
 use crate::queue::{self, QueueOp};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tiree_task::{Executor, Topology, TopologyOptions};
 use tiree_vm::{RefObject, Result, Shared, Status};
 
@@ -52,6 +53,7 @@ pub struct Device {
     id: &'static str,
     allocator: Arc<Allocator>,
     driver: Box<dyn Driver>,
+    system_libraries: AtomicBool,
 }
 
 impl RefObject for Device {
@@ -68,13 +70,29 @@ impl Device {
     pub fn local_sync(options: &TopologyOptions) -> Result<Arc<Device>> {
         let topology = Topology::resolve(options).map_err(|error| crate::execute::task_status(&error))?;
         let driver = Box::new(LocalSync { local_memory: topology.local_memory });
-        Ok(Arc::new(Device { id: "local-sync", allocator: Arc::new(Allocator::new()), driver }))
+        Ok(Device::new("local-sync", driver))
     }
 
     /// A device that runs on the workers of `executor`, which may be shared by several devices.
     pub fn local_task(executor: Arc<Executor>) -> Arc<Device> {
         let driver = Box::new(LocalTask::new(executor));
-        Arc::new(Device { id: "local-task", allocator: Arc::new(Allocator::new()), driver })
+        Device::new("local-task", driver)
+    }
+
+    fn new(id: &'static str, driver: Box<dyn Driver>) -> Arc<Device> {
+        let system_libraries = AtomicBool::new(false);
+        Arc::new(Device { id, allocator: Arc::new(Allocator::new()), driver, system_libraries })
+    }
+
+    /// Allows (or forbids, which is the default) executables that the operating system's loader loads. They run code of
+    /// their own while being loaded and may use all that this process may.
+    pub fn allow_system_libraries(&self, allow: bool) {
+        self.system_libraries.store(allow, Ordering::Relaxed);
+    }
+
+    /// Which executables are loaded.
+    pub fn load_options(&self) -> LoadOptions {
+        LoadOptions { system_libraries: self.system_libraries.load(Ordering::Relaxed) }
     }
 
     /// `local-sync` or `local-task`.
@@ -158,7 +176,7 @@ impl Device {
     pub fn query_i64(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {
             ("hal.device.id", pattern) => Some(i64::from(glob(pattern.as_bytes(), self.id.as_bytes()))),
-            ("hal.executable.format", format) => Some(i64::from(executable::is_supported(format))),
+            ("hal.executable.format", format) => Some(i64::from(self.load_options().supports(format))),
             ("hal.device", "concurrency") => Some(1),
             ("hal.dispatch", "concurrency") => i64::try_from(self.worker_count()).ok(),
             ("hal.cpu", feature) => cpu::has_feature(feature).map(i64::from),

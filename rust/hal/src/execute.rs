@@ -2,7 +2,7 @@
 
 use crate::buffer::{Buffer, Pins, WHOLE_BUFFER};
 use crate::command_buffer::{Bound, Command, Counts, Dispatch, Program, check_counts};
-use crate::executable::DispatchArguments;
+use crate::executable::{DispatchArguments, Owners, Share};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
@@ -62,6 +62,8 @@ impl Table for [TableEntry] {
 struct Resolved<'a> {
     pointers: SmallVec<[*mut u8; 16]>,
     lengths: SmallVec<[usize; 16]>,
+    /// The buffers themselves, when bytecode runs, which could keep them.
+    buffers: Vec<&'a Buffer>,
     pins: Pins<'a>,
 }
 
@@ -113,14 +115,14 @@ fn resolve_binding<'a, T: Table + ?Sized>(
     bound: &'a Bound,
     table: &'a T,
     pins: &mut Pins<'a>,
-) -> Result<(*mut u8, usize)> {
+) -> Result<(*mut u8, usize, &'a Buffer)> {
     let (buffer, offset, length) = match &bound.binding.buffer {
         Some(buffer) => (&**buffer, bound.binding.offset as usize, bound.binding.length as usize),
         None => resolve_slot(bound, table)?,
     };
     let pointer = buffer.resolve(pins)?;
     // SAFETY: the offset was checked against the buffer, here or while recording.
-    Ok((unsafe { pointer.as_ptr().add(offset) }, length))
+    Ok((unsafe { pointer.as_ptr().add(offset) }, length, buffer))
 }
 
 /// The range of an indirect binding. What the buffer is good for is known only now, too.
@@ -158,12 +160,16 @@ fn resolve_slot<'a, T: Table + ?Sized>(bound: &Bound, table: &'a T) -> Result<(&
 /// # Errors
 /// The first failure; it names the command.
 pub(crate) fn run_program<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threads<'_>) -> Result<()> {
-    let mut resolved = Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), pins: Pins::default() };
+    let mut resolved =
+        Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), buffers: Vec::new(), pins: Pins::default() };
     for (index, bound) in program.bindings.iter().enumerate() {
         match resolve_binding(bound, table, &mut resolved.pins) {
-            Ok((pointer, length)) => {
+            Ok((pointer, length, buffer)) => {
                 resolved.pointers.push(pointer);
                 resolved.lengths.push(length);
+                if program.has_bytecode {
+                    resolved.buffers.push(buffer);
+                }
             }
             Err(status) => return Err(name_binding(program, index, status)),
         }
@@ -172,7 +178,8 @@ pub(crate) fn run_program<T: Table + ?Sized>(program: &Program, table: &T, threa
         Threads::Caller(local_memory) => {
             for index in 0..program.commands.len() {
                 let work = prepare(program, index, &resolved)?;
-                work.run(0..work.tiles, 0, 1, *local_memory).map_err(|status| name_command(program, index, status))?;
+                let share = Share { tiles: 0..work.tiles, processor: 0, worker_count: 1, local_memory: *local_memory };
+                work.run(share).map_err(|status| name_command(program, index, status))?;
             }
         }
         Threads::Pool(executor) => {
@@ -255,6 +262,10 @@ fn dispatch_work<'a>(program: &'a Program, dispatch: &'a Dispatch, resolved: &'a
         constants: &program.constants[dispatch.constants.clone()],
         pointers: &resolved.pointers[dispatch.bindings.clone()],
         lengths: &resolved.lengths[dispatch.bindings.clone()],
+        owners: match dispatch.executable.is_bytecode() {
+            true => Owners::Buffers(&resolved.buffers[dispatch.bindings.clone()]),
+            false => Owners::Caller,
+        },
     };
     let sequential = dispatch.executable.is_sequential(dispatch.entry);
     let tiles = if sequential { total.min(1) } else { total };
@@ -313,23 +324,25 @@ impl Work<'_> {
         }
     }
 
-    fn run(&self, tiles: Range<u64>, processor: usize, worker_count: usize, local_memory: usize) -> Result<()> {
+    fn run(&self, mut share: Share) -> Result<()> {
         match &self.kind {
             Kind::Dispatch { dispatch, arguments, total } => {
                 let sequential = self.tiles < *total;
-                let tiles = if sequential { 0..*total } else { tiles };
+                if sequential {
+                    share.tiles = 0..*total;
+                }
                 // SAFETY: the bindings were resolved for this execution and are pinned; that concurrent commands do not
                 // write what others use is the program's promise (it would need a barrier).
-                unsafe { dispatch.executable.run(arguments, tiles, processor, worker_count, local_memory) }
+                unsafe { dispatch.executable.run(arguments, &share) }
             }
             Kind::Fill { pattern, target, length } => {
-                let range = byte_range(&tiles, *length);
+                let range = byte_range(&share.tiles, *length);
                 // SAFETY: inside the resolved range; tile starts are multiples of the pattern.
                 unsafe { pattern.fill(target.add(range.start), range.len()) };
                 Ok(())
             }
             Kind::Copy { source, target, length } => {
-                let range = byte_range(&tiles, *length);
+                let range = byte_range(&share.tiles, *length);
                 // SAFETY: inside both resolved ranges; `copy` allows source and target to be the same.
                 unsafe { std::ptr::copy(source.add(range.start), target.add(range.start), range.len()) };
                 Ok(())
@@ -384,9 +397,13 @@ impl Region<'_> {
         for work in &self.works {
             let (start, end) = (range.start.max(base), range.end.min(base + work.tiles));
             if start < end {
-                let (index, count) = (participant.index, participant.worker_count);
-                work.run(start - base..end - base, index, count, participant.local_memory_limit)
-                    .map_err(GridError::Status)?;
+                let share = Share {
+                    tiles: start - base..end - base,
+                    processor: participant.index,
+                    worker_count: participant.worker_count,
+                    local_memory: participant.local_memory_limit,
+                };
+                work.run(share).map_err(GridError::Status)?;
             }
             base += work.tiles;
         }

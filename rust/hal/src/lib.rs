@@ -11,6 +11,7 @@
 //! | work | [`command_buffer`], [`executable`], [`channel`] |
 //! | files and parameters | [`mod@file`], [`parameters`] |
 //! | native modules for the VM | [`module`] (`hal`), [`parameters`] (`io_parameters`), [`check`] |
+//! | reference kernels | [`vmvx`] |
 //! | values of the tools | [`values`] |
 //! | the API for Rust programs | [`runtime`] |
 //!
@@ -41,5 +42,6 @@ pub mod semaphore;
 mod transient;
 pub mod types;
 pub mod values;
+pub mod vmvx;
 
 pub use execute::TableEntry;

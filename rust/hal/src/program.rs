@@ -56,6 +56,8 @@ pub(crate) struct Program {
     pub(crate) bindings: Vec<Bound>,
     pub(crate) constants: Vec<u32>,
     pub(crate) data: Vec<u8>,
+    /// Some dispatch is of bytecode.
+    pub(crate) has_bytecode: bool,
 }
 
 thread_local! {
@@ -82,6 +84,7 @@ impl Program {
         self.regions.clear();
         self.constants.clear();
         self.data.clear();
+        self.has_bytecode = false;
         let small = self.commands.capacity().max(self.bindings.capacity()) <= SPARE_COMMANDS
             && self.data.capacity().max(self.constants.capacity()) <= SPARE_BYTES;
         if small && self.commands.capacity() > 0 {

@@ -20,7 +20,7 @@
 use crate::buffer_view::{BufferView, Shape};
 use crate::device::Device;
 use crate::drivers;
-use crate::module::HalModule;
+use crate::module::{HalModule, native_module};
 use crate::types::{ElementType, encoding, memory_type, usage};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
@@ -119,8 +119,19 @@ impl Session {
         self.append_archive(Archive::copy(bytes, "<memory>")?)
     }
 
+    /// Adds the module of an archive, after the native modules that it depends on and that are not there.
     fn append_archive(&self, archive: Arc<Archive>) -> Result<()> {
-        self.append_module(BytecodeModule::load(archive, &self.instance.registry)?)
+        let module = BytecodeModule::load(archive, &self.instance.registry)?;
+        for dependency in &module.archive().def().dependencies {
+            if self.context.module(&dependency.name).is_some() {
+                continue;
+            }
+            let options = self.device.load_options();
+            if let Some(native) = native_module(&dependency.name, &self.instance.topology, options)? {
+                self.append_module(native)?;
+            }
+        }
+        self.append_module(module)
     }
 
     /// Prepares a call of `module.function`.

@@ -2,7 +2,7 @@
 //! (code, names) may load, but is never run here.
 
 use std::sync::Arc;
-use tiree_hal::executable::{Executable, cpu, is_supported};
+use tiree_hal::executable::{Executable, LoadOptions, cpu};
 use tiree_vm::{Archive, StatusCode};
 
 /// The kernel file: the read-only segment that begins with the ELF magic.
@@ -13,10 +13,32 @@ fn elf() -> Vec<u8> {
     (0..count).filter_map(|index| archive.rodata(index)).find(|bytes| bytes.starts_with(b"\x7fELF")).unwrap().to_vec()
 }
 
+/// What no loader of a system takes is an error with its words.
+#[test]
+#[cfg(target_os = "linux")]
+fn damaged_system_libraries_are_errors() {
+    let format = format!("system-elf-{}", cpu::arch_name());
+    let options = LoadOptions { system_libraries: true };
+    let load = |bytes: &[u8]| Executable::load(&format, bytes, &[], options).err().unwrap().to_string();
+    assert!(load(b"hello").contains("not an ELF file"));
+    let cut = load(&elf()[..70]);
+    assert!(cut.starts_with("UNAVAILABLE; cannot load a system executable: "), "{cut}");
+}
+
+/// The kernels of an embedded file need nothing of a system, so its loader takes them, too.
+#[test]
+#[cfg(target_os = "linux")]
+fn system_libraries_are_loaded() {
+    let format = format!("system-elf-{}", cpu::arch_name());
+    let executable = Executable::load(&format, &elf(), &[], LoadOptions { system_libraries: true }).unwrap();
+    assert!(executable.entry_name(0).starts_with("add_dispatch_0"));
+    assert!(!executable.name().is_empty());
+}
+
 const FORMAT: &str = "embedded-elf-x86_64";
 
 fn load(bytes: &[u8]) -> (StatusCode, String) {
-    match Executable::load(FORMAT, bytes, &[]) {
+    match Executable::load(FORMAT, bytes, &[], LoadOptions::default()) {
         Ok(_) => (StatusCode::Ok, String::new()),
         Err(status) => (status.code(), status.message().to_owned()),
     }
@@ -24,7 +46,7 @@ fn load(bytes: &[u8]) -> (StatusCode, String) {
 
 #[test]
 fn loads_and_finds_entry_points() {
-    let executable = Executable::load(FORMAT, &elf(), &[]).unwrap();
+    let executable = Executable::load(FORMAT, &elf(), &[], LoadOptions::default()).unwrap();
     assert_eq!(executable.entry_count(), 1);
     let name = executable.entry_name(0).to_owned();
     assert!(name.starts_with("add_dispatch_0"), "{name}");
@@ -35,16 +57,18 @@ fn loads_and_finds_entry_points() {
 
 #[test]
 fn constants_must_be_as_many_as_the_file_wants() {
-    let status = Executable::load(FORMAT, &elf(), &[1]).err().unwrap();
+    let status = Executable::load(FORMAT, &elf(), &[1], LoadOptions::default()).err().unwrap();
     assert_eq!(status.message(), "executable requires 0 constants but caller provided 1");
 }
 
 #[test]
 fn formats() {
-    assert!(is_supported(&format!("embedded-elf-{}", cpu::arch_name())));
-    for format in ["embedded-elf-riscv_32", "vmvx-bytecode-fb", "system-elf-x86_64", "static", "cuda-nvptx-fb", ""] {
-        assert!(!is_supported(format), "{format}");
-        let text = Executable::load(format, &elf(), &[]).err().unwrap().to_string();
+    let options = LoadOptions::default();
+    assert!(options.supports(&format!("embedded-elf-{}", cpu::arch_name())) && options.supports("vmvx-bytecode-fb"));
+    assert!(LoadOptions { system_libraries: true }.supports(&format!("system-elf-{}", cpu::arch_name())));
+    for format in ["embedded-elf-riscv_32", "system-elf-x86_64", "static", "cuda-nvptx-fb", ""] {
+        assert!(!options.supports(format), "{format}");
+        let text = Executable::load(format, &elf(), &[], options).err().unwrap().to_string();
         let core = format!("no executable loader registered for the given executable format '{format}'");
         assert!(text.starts_with("NOT_FOUND") && text.contains(&core), "{text}");
     }

@@ -288,7 +288,7 @@ fn queries() {
         ("hal.device.id", "local*", Some(1)),
         ("hal.device.id", "cuda*", Some(0)),
         ("hal.executable.format", &*format!("embedded-elf-{arch}"), Some(1)),
-        ("hal.executable.format", "vmvx-bytecode-fb", Some(0)),
+        ("hal.executable.format", "vmvx-bytecode-fb", Some(1)),
         ("hal.executable.format", "system-elf-x86_64", Some(0)),
         ("hal.dispatch", "concurrency", Some(2)),
         ("hal.device", "concurrency", Some(1)),
@@ -297,4 +297,9 @@ fn queries() {
     ] {
         assert_eq!(device.query_i64(category, key), answer, "{category} {key}");
     }
+    let system = format!("system-elf-{arch}");
+    device.allow_system_libraries(true);
+    assert_eq!(device.query_i64("hal.executable.format", &system), Some(i64::from(cfg!(target_os = "linux"))));
+    device.allow_system_libraries(false);
+    assert_eq!(device.query_i64("hal.executable.format", &system), Some(0));
 }

@@ -45,6 +45,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::array::set_array_class, module)?)?;
     module.add_function(wrap_pyfunction!(hal::parameters::create_io_parameters_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::module::create_hal_module, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::module::create_native_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::describe_topology, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;

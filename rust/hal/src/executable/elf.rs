@@ -4,6 +4,7 @@
 //! initialisers. All accesses before protection go through the bounds-checked span; after it, only code runs there.
 
 use super::image::{Image, PF_W, PF_X, Segment, bad, u32_at, u64_at};
+use super::native::Code;
 use std::ptr::NonNull;
 use tiree_vm::{Result, Status};
 
@@ -180,15 +181,16 @@ impl LoadedElf {
         run_initialisers(&span, &tags, &image.loads)?;
         Ok(LoadedElf { span, symbols })
     }
+}
 
-    /// Whether `length` bytes at `start` lie in the loaded memory (which is readable throughout).
-    pub(super) fn contains(&self, start: NonNull<u8>, length: usize) -> bool {
+impl Code for LoadedElf {
+    /// The loaded memory is readable throughout.
+    fn contains(&self, start: NonNull<u8>, length: usize) -> bool {
         let offset = (start.as_ptr() as usize).wrapping_sub(self.span.data.as_ptr() as usize);
         offset <= self.span.length && length <= self.span.length - offset
     }
 
-    /// The bytes of the zero-terminated string at `start`, if it lies in the loaded memory.
-    pub(super) fn c_string(&self, start: NonNull<u8>) -> Option<&[u8]> {
+    fn c_string(&self, start: NonNull<u8>) -> Option<&[u8]> {
         if !self.contains(start, 1) {
             return None;
         }
@@ -198,7 +200,7 @@ impl LoadedElf {
     }
 
     /// Address of the exported function `name`, inside executable memory of this file by the caller's trust only.
-    pub(super) fn lookup(&self, name: &str) -> Option<NonNull<u8>> {
+    fn lookup(&self, name: &str) -> Option<NonNull<u8>> {
         // From the end, as the reference does.
         for index in (0..self.symbols.count).rev() {
             let symbol = self.symbols.get(&self.span, index).ok()?;

@@ -199,7 +199,16 @@ pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Res
     let format: &VmBuffer = frame.borrow_ref()?;
     let data: &VmBuffer = frame.borrow_ref()?;
     let constants: Option<Arc<VmBuffer>> = frame.opt_ref()?;
-    let constants = constants.map(|buffer| buffer.to_vec()).unwrap_or_default();
+    let words = words(constants.as_deref())?;
+    let bytes = capture(data, 0, u64::MAX)?;
+    let executable = Executable::load(&text(format), &bytes, &words, device.load_options())?;
+    frame.push_ref(Arc::new(executable));
+    Ok(Flow::Done)
+}
+
+/// Executable constants.
+pub(super) fn words(constants: Option<&VmBuffer>) -> Result<Vec<u32>> {
+    let constants = constants.map(VmBuffer::to_vec).unwrap_or_default();
     let words = constants.chunks_exact(4);
     if !words.remainder().is_empty() {
         return Err(Status::invalid_argument(format!(
@@ -207,13 +216,15 @@ pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Res
             constants.len()
         )));
     }
-    let words: Vec<u32> = words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect();
-    let executable = Executable::load(&text(format), &capture(data, 0, u64::MAX)?, &words)?;
-    frame.push_ref(Arc::new(executable));
-    Ok(Flow::Done)
+    Ok(words.map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]])).collect())
 }
 
 pub(super) fn executable_lookup(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    lookup(frame).map(|()| Flow::Done)
+}
+
+/// Executable and name to an entry point.
+pub(super) fn lookup(frame: &mut CallFrame<'_>) -> Result<()> {
     let executable: &Executable = frame.borrow_ref()?;
     let name: &VmBuffer = frame.borrow_ref()?;
     let entry = match name.as_slice() {
@@ -221,5 +232,5 @@ pub(super) fn executable_lookup(_: &HalModule, frame: &mut CallFrame<'_>) -> Res
         None => executable.lookup(&text(name))?,
     };
     frame.push_i64(entry as i64);
-    Ok(Flow::Done)
+    Ok(())
 }

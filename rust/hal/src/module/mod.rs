@@ -8,16 +8,59 @@ mod channels;
 mod commands;
 mod devices;
 mod fences;
+mod inline;
+mod loader;
+
+pub use inline::InlineModule;
+pub use loader::LoaderModule;
 
 use crate::buffer_view::BufferView;
+use crate::check::CheckModule;
 use crate::device::Device;
 use crate::import_table::{self, native_export};
+use crate::executable::LoadOptions;
+use crate::vmvx::VmvxModule;
 use std::any::Any;
 use std::sync::Arc;
-use tiree_vm::{CallFrame, Flow, NativeExport, NativeModule, Result, Status, VmBuffer};
+use tiree_task::{Topology, TopologyOptions};
+use tiree_vm::{AnyModule, CallFrame, Flow, NativeExport, NativeModule, Result, Status, VmBuffer};
 
 /// Version of the `hal` module.
 pub const VERSION: u32 = import_table::HAL_VERSION;
+
+/// The native module called `name` that a program depends on, of those that need no more than this: `hal_inline`,
+/// `hal_loader`, `vmvx` and `check`. `system_libraries` is for the loader. None for other names.
+///
+/// # Errors
+/// INVALID_ARGUMENT for topology options that cannot be.
+pub fn native_module(name: &str, topology: &TopologyOptions, options: LoadOptions) -> Result<Option<AnyModule>> {
+    let inline_sink = || Some(Box::new(print_trace) as DebugSink);
+    Ok(Some(match name {
+        "hal_inline" => AnyModule::from(Arc::new(InlineModule::new(inline_sink()))),
+        "hal_loader" => {
+            let topology = Topology::resolve(topology).map_err(|error| crate::execute::task_status(&error))?;
+            AnyModule::from(Arc::new(LoaderModule::new(options, topology.local_memory)))
+        }
+        "vmvx" => AnyModule::from(Arc::new(VmvxModule)),
+        "check" => AnyModule::from(Arc::new(CheckModule::new())),
+        _ => return Ok(None),
+    }))
+}
+
+/// Elements of a traced tensor that are printed.
+const TRACED_ELEMENTS: usize = 1024;
+
+/// A debug sink that prints to stderr, as run-module prints tensors.
+pub fn print_trace(key: &str, views: &[Arc<BufferView>]) {
+    eprintln!("=== {key} ===");
+    for view in views {
+        match crate::values::format_view(view, TRACED_ELEMENTS) {
+            Ok(text) => eprintln!("{text}"),
+            Err(status) => eprintln!("{status}"),
+        }
+    }
+    eprintln!();
+}
 
 /// Receives what `buffer_view.trace` prints: a key and the views.
 pub type DebugSink = Box<dyn Fn(&str, &[Arc<BufferView>]) + Send + Sync>;

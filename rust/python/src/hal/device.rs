@@ -99,6 +99,12 @@ impl HalDevice {
         py.detach(|| drivers::create_device(uri, &options)).map(HalDevice).or_raise(py, "")
     }
 
+    /// Lets this device load executables of the operating system (`system-elf-*`), which run code of their own while
+    /// they are loaded and may do all that the process may.
+    fn allow_system_executables(&self, allow: bool) {
+        self.0.allow_system_libraries(allow);
+    }
+
     /// `local-sync` or `local-task`.
     #[getter]
     fn id(&self) -> &'static str {

@@ -6,16 +6,14 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use tiree_hal::buffer_view::BufferView;
 use tiree_hal::device::Device;
-use tiree_hal::module::HalModule;
-use tiree_hal::values::format_view;
+use tiree_hal::module::{HalModule, native_module, print_trace};
+use tiree_task::TopologyOptions;
 use tiree_vm::context::AnyModule;
 
+use crate::errors::IntoPython;
 use crate::hal::buffer_view::HalBufferView;
 use crate::hal::device::HalDevice;
 use crate::vm::module::{VmInstance, VmModule};
-
-/// Elements of a traced tensor that are printed.
-const MAX_ELEMENTS: usize = 1024;
 
 /// Receives what `flow.tensor.trace` shows: `callback(key, [HalBufferView, ...])`.
 #[pyclass(frozen, module = "tiree._native")]
@@ -63,16 +61,18 @@ pub fn create_hal_module(
     Ok(VmModule::native(AnyModule::from(Arc::new(module))))
 }
 
-/// What is traced without a sink goes to stderr, as run-module prints tensors.
-fn print_trace(key: &str, views: &[Arc<BufferView>]) {
-    eprintln!("=== {key} ===");
-    for view in views {
-        match format_view(view, MAX_ELEMENTS) {
-            Ok(text) => eprintln!("{text}"),
-            Err(status) => eprintln!("{status}"),
-        }
-    }
-    eprintln!();
+/// The native module `name` that a program depends on: `hal_inline`, `hal_loader`, `vmvx` or `check`; None for other
+/// names. The loader loads what `device` does.
+#[pyfunction]
+pub fn create_native_module(
+    py: Python<'_>,
+    instance: &VmInstance,
+    name: &str,
+    device: PyRef<'_, HalDevice>,
+) -> PyResult<Option<VmModule>> {
+    let _ = instance;
+    let module = native_module(name, &TopologyOptions::default(), device.0.load_options()).or_raise(py, "")?;
+    Ok(module.map(VmModule::native))
 }
 
 fn call_sink(callback: &Py<PyAny>, key: &str, views: &[Arc<BufferView>]) {
