@@ -99,6 +99,78 @@ pub const IO_PARAMETERS: [(&str, &str); 3] = [
     ("scatter", "0rIrrrrrrr_v"),
 ];
 
+/// Version of the module `hal_inline`.
+pub const HAL_INLINE_VERSION: u32 = 0;
+/// Exports of the module `hal_inline`: name and calling convention.
+#[rustfmt::skip]
+pub const HAL_INLINE: [(&str, &str); 15] = [
+    ("buffer.allocate", "0iI_rr"),
+    ("buffer.allocate.initialized", "0irII_rr"),
+    ("buffer.length", "0r_I"),
+    ("buffer.storage", "0r_r"),
+    ("buffer.subspan", "0rII_r"),
+    ("buffer.wrap", "0rII_r"),
+    ("buffer_view.assert", "0rriiCID_v"),
+    ("buffer_view.buffer", "0r_r"),
+    ("buffer_view.create", "0rIIiiCID_r"),
+    ("buffer_view.dim", "0ri_I"),
+    ("buffer_view.element_type", "0r_i"),
+    ("buffer_view.encoding_type", "0r_i"),
+    ("buffer_view.rank", "0r_i"),
+    ("buffer_view.trace", "0rCrD_v"),
+    ("device.query.i64", "0rr_iI"),
+];
+
+/// Version of the module `hal_loader`.
+pub const HAL_LOADER_VERSION: u32 = 1;
+/// Exports of the module `hal_loader`: name and calling convention.
+#[rustfmt::skip]
+pub const HAL_LOADER: [(&str, &str); 4] = [
+    ("executable.dispatch", "0rIiiiCiDCrIID_v"),
+    ("executable.load", "0rrr_r"),
+    ("executable.lookup.function", "0rr_I"),
+    ("executable.query_support", "0r_i"),
+];
+
+/// Version of the module `vmvx`.
+pub const VMVX_VERSION: u32 = 0;
+/// Exports of the module `vmvx`: name and calling convention.
+#[rustfmt::skip]
+pub const VMVX: [(&str, &str); 32] = [
+    ("abs.2d.f32", "0rIIIrIIIII_v"),
+    ("add.2d.f32", "0rIIIrIIIrIIIII_v"),
+    ("add.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("and.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("ceil.2d.f32", "0rIIIrIIIII_v"),
+    ("copy.2d.x16", "0rIIIrIIIII_v"),
+    ("copy.2d.x32", "0rIIIrIIIII_v"),
+    ("copy.2d.x64", "0rIIIrIIIII_v"),
+    ("copy.2d.x8", "0rIIIrIIIII_v"),
+    ("ctlz.2d.i32", "0rIIIrIIIII_v"),
+    ("div.2d.f32", "0rIIIrIIIrIIIII_v"),
+    ("divs.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("divu.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("exp.2d.f32", "0rIIIrIIIII_v"),
+    ("fill.2d.x32", "0irIIII_v"),
+    ("floor.2d.f32", "0rIIIrIIIII_v"),
+    ("log.2d.f32", "0rIIIrIIIII_v"),
+    ("mmt4d", "0rIIrIIrIIIIIiiii_v"),
+    ("mul.2d.f32", "0rIIIrIIIrIIIII_v"),
+    ("mul.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("neg.2d.f32", "0rIIIrIIIII_v"),
+    ("or.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("pack", "0rIIIrIIIIIIIIIIi_v"),
+    ("query_tile_sizes.2d", "0IIi_II"),
+    ("rsqrt.2d.f32", "0rIIIrIIIII_v"),
+    ("shl.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("shrs.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("shru.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("sub.2d.f32", "0rIIIrIIIrIIIII_v"),
+    ("sub.2d.i32", "0rIIIrIIIrIIIII_v"),
+    ("unpack", "0rIIIrIIIIIIIIIi_v"),
+    ("xor.2d.i32", "0rIIIrIIIrIIIII_v"),
+];
+
 /// Version of the module `check`.
 pub const CHECK_VERSION: u32 = 0;
 /// Exports of the module `check`: name and calling convention.

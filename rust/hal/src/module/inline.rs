@@ -9,6 +9,7 @@ use super::{DebugSink, HalModule, text};
 use crate::allocator::Allocator;
 use crate::buffer::{Buffer, BufferParams};
 use crate::executable::{LoadOptions, cpu};
+use crate::import_table::{HAL_INLINE, HAL_INLINE_VERSION, native_export};
 use crate::types::{access, memory_type, usage};
 use std::any::Any;
 use std::sync::Arc;
@@ -24,28 +25,28 @@ pub struct InlineModule {
 type Handler = fn(&InlineModule, &mut CallFrame<'_>) -> Result<Flow>;
 
 macro_rules! exports {
-    ($($name:literal $cconv:literal $handler:expr;)*) => {
-        static EXPORTS: &[NativeExport] = &[$(NativeExport { name: $name, cconv: $cconv },)*];
-        static HANDLERS: &[Handler] = &[$($handler,)*];
+    ($($name:literal $handler:expr;)*) => {
+        static EXPORTS: [NativeExport; HAL_INLINE.len()] = [$(native_export(&HAL_INLINE, $name),)*];
+        static HANDLERS: [Handler; HAL_INLINE.len()] = [$($handler,)*];
     };
 }
 
 exports! {
-    "buffer.allocate" "0iI_rr" allocate;
-    "buffer.allocate.initialized" "0irII_rr" allocate_initialized;
-    "buffer.length" "0r_I" |module, frame| super::buffers::buffer_length(&module.hal, frame);
-    "buffer.storage" "0r_r" storage;
-    "buffer.subspan" "0rII_r" |module, frame| super::buffers::buffer_subspan(&module.hal, frame);
-    "buffer.wrap" "0rII_r" wrap;
-    "buffer_view.assert" "0rriiCID_v" |module, frame| view_assert(&module.hal, frame);
-    "buffer_view.buffer" "0r_r" |module, frame| view_buffer(&module.hal, frame);
-    "buffer_view.create" "0rIIiiCID_r" |module, frame| view_create(&module.hal, frame);
-    "buffer_view.dim" "0ri_I" |module, frame| view_dim(&module.hal, frame);
-    "buffer_view.element_type" "0r_i" |module, frame| view_element_type(&module.hal, frame);
-    "buffer_view.encoding_type" "0r_i" |module, frame| view_encoding_type(&module.hal, frame);
-    "buffer_view.rank" "0r_i" |module, frame| view_rank(&module.hal, frame);
-    "buffer_view.trace" "0rCrD_v" |module, frame| view_trace(&module.hal, frame);
-    "device.query.i64" "0rr_iI" query_i64;
+    "buffer.allocate" allocate;
+    "buffer.allocate.initialized" allocate_initialized;
+    "buffer.length" |module, frame| super::buffers::buffer_length(&module.hal, frame);
+    "buffer.storage" storage;
+    "buffer.subspan" |module, frame| super::buffers::buffer_subspan(&module.hal, frame);
+    "buffer.wrap" wrap;
+    "buffer_view.assert" |module, frame| view_assert(&module.hal, frame);
+    "buffer_view.buffer" |module, frame| view_buffer(&module.hal, frame);
+    "buffer_view.create" |module, frame| view_create(&module.hal, frame);
+    "buffer_view.dim" |module, frame| view_dim(&module.hal, frame);
+    "buffer_view.element_type" |module, frame| view_element_type(&module.hal, frame);
+    "buffer_view.encoding_type" |module, frame| view_encoding_type(&module.hal, frame);
+    "buffer_view.rank" |module, frame| view_rank(&module.hal, frame);
+    "buffer_view.trace" |module, frame| view_trace(&module.hal, frame);
+    "device.query.i64" query_i64;
 }
 
 impl Default for InlineModule {
@@ -72,11 +73,11 @@ impl NativeModule for InlineModule {
     }
 
     fn version(&self) -> u32 {
-        0
+        HAL_INLINE_VERSION
     }
 
     fn exports(&self) -> &[NativeExport] {
-        EXPORTS
+        &EXPORTS
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {

@@ -3,16 +3,17 @@
 use super::text;
 use crate::command_buffer::check_counts;
 use crate::executable::{DispatchArguments, Executable, LoadOptions, Owners, Share};
+use crate::import_table::{HAL_LOADER, HAL_LOADER_VERSION, native_export};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::Arc;
 use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, VmBuffer};
 
-static EXPORTS: &[NativeExport] = &[
-    NativeExport { name: "executable.query_support", cconv: "0r_i" },
-    NativeExport { name: "executable.load", cconv: "0rrr_r" },
-    NativeExport { name: "executable.lookup.function", cconv: "0rr_I" },
-    NativeExport { name: "executable.dispatch", cconv: "0rIiiiCiDCrIID_v" },
+static EXPORTS: [NativeExport; HAL_LOADER.len()] = [
+    native_export(&HAL_LOADER, "executable.query_support"),
+    native_export(&HAL_LOADER, "executable.load"),
+    native_export(&HAL_LOADER, "executable.lookup.function"),
+    native_export(&HAL_LOADER, "executable.dispatch"),
 ];
 
 /// The module.
@@ -76,11 +77,11 @@ impl NativeModule for LoaderModule {
     }
 
     fn version(&self) -> u32 {
-        1
+        HAL_LOADER_VERSION
     }
 
     fn exports(&self) -> &[NativeExport] {
-        EXPORTS
+        &EXPORTS
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {

@@ -6,6 +6,7 @@
 mod blocks;
 mod elements;
 
+use crate::import_table::{VMVX, VMVX_VERSION, native_export};
 use blocks::{mmt4d, pack, query_tile_sizes, unpack};
 use elements::{binary_f32, binary_i32, copy, fill, unary_f32, unary_i32};
 use std::any::Any;
@@ -17,9 +18,9 @@ pub struct VmvxModule;
 type Handler = fn(&mut CallFrame<'_>) -> Result<()>;
 
 macro_rules! exports {
-    ($($name:literal $cconv:literal $handler:expr;)*) => {
-        static EXPORTS: &[NativeExport] = &[$(NativeExport { name: $name, cconv: $cconv },)*];
-        static HANDLERS: &[Handler] = &[$($handler,)*];
+    ($($name:literal $handler:expr;)*) => {
+        static EXPORTS: [NativeExport; VMVX.len()] = [$(native_export(&VMVX, $name),)*];
+        static HANDLERS: [Handler; VMVX.len()] = [$($handler,)*];
     };
 }
 
@@ -28,43 +29,43 @@ fn division_by_zero(operation: &str) -> Status {
 }
 
 exports! {
-    "add.2d.f32" "0rIIIrIIIrIIIII_v" |frame| binary_f32(frame, |a, b| a + b);
-    "add.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_add(b)));
-    "and.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a & b));
-    "div.2d.f32" "0rIIIrIIIrIIIII_v" |frame| binary_f32(frame, |a, b| a / b);
-    "divs.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| match b {
+    "add.2d.f32" |frame| binary_f32(frame, |a, b| a + b);
+    "add.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_add(b)));
+    "and.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a & b));
+    "div.2d.f32" |frame| binary_f32(frame, |a, b| a / b);
+    "divs.2d.i32" |frame| binary_i32(frame, |a, b| match b {
         0 => Err(division_by_zero("divs")),
         _ => Ok((a as i32).wrapping_div(b as i32) as u32),
     });
-    "divu.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| {
+    "divu.2d.i32" |frame| binary_i32(frame, |a, b| {
         a.checked_div(b).ok_or_else(|| division_by_zero("divu"))
     });
-    "mul.2d.f32" "0rIIIrIIIrIIIII_v" |frame| binary_f32(frame, |a, b| a * b);
-    "mul.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_mul(b)));
-    "or.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a | b));
-    "shl.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_shl(b)));
-    "shrs.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok((a as i32).wrapping_shr(b) as u32));
-    "shru.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_shr(b)));
-    "sub.2d.f32" "0rIIIrIIIrIIIII_v" |frame| binary_f32(frame, |a, b| a - b);
-    "sub.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_sub(b)));
-    "xor.2d.i32" "0rIIIrIIIrIIIII_v" |frame| binary_i32(frame, |a, b| Ok(a ^ b));
-    "abs.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, f32::abs);
-    "ceil.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, f32::ceil);
-    "ctlz.2d.i32" "0rIIIrIIIII_v" |frame| unary_i32(frame, u32::leading_zeros);
-    "exp.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, f32::exp);
-    "floor.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, f32::floor);
-    "log.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, f32::ln);
-    "neg.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, |a| -a);
-    "rsqrt.2d.f32" "0rIIIrIIIII_v" |frame| unary_f32(frame, |a| 1.0 / a.sqrt());
-    "copy.2d.x8" "0rIIIrIIIII_v" |frame| copy(frame, VmBuffer::load_u8, VmBuffer::store_u8);
-    "copy.2d.x16" "0rIIIrIIIII_v" |frame| copy(frame, VmBuffer::load_u16, VmBuffer::store_u16);
-    "copy.2d.x32" "0rIIIrIIIII_v" |frame| copy(frame, VmBuffer::load_u32, VmBuffer::store_u32);
-    "copy.2d.x64" "0rIIIrIIIII_v" |frame| copy(frame, VmBuffer::load_u64, VmBuffer::store_u64);
-    "fill.2d.x32" "0irIIII_v" fill;
-    "mmt4d" "0rIIrIIrIIIIIiiii_v" mmt4d;
-    "pack" "0rIIIrIIIIIIIIIIi_v" pack;
-    "query_tile_sizes.2d" "0IIi_II" query_tile_sizes;
-    "unpack" "0rIIIrIIIIIIIIIi_v" unpack;
+    "mul.2d.f32" |frame| binary_f32(frame, |a, b| a * b);
+    "mul.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_mul(b)));
+    "or.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a | b));
+    "shl.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_shl(b)));
+    "shrs.2d.i32" |frame| binary_i32(frame, |a, b| Ok((a as i32).wrapping_shr(b) as u32));
+    "shru.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_shr(b)));
+    "sub.2d.f32" |frame| binary_f32(frame, |a, b| a - b);
+    "sub.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a.wrapping_sub(b)));
+    "xor.2d.i32" |frame| binary_i32(frame, |a, b| Ok(a ^ b));
+    "abs.2d.f32" |frame| unary_f32(frame, f32::abs);
+    "ceil.2d.f32" |frame| unary_f32(frame, f32::ceil);
+    "ctlz.2d.i32" |frame| unary_i32(frame, u32::leading_zeros);
+    "exp.2d.f32" |frame| unary_f32(frame, f32::exp);
+    "floor.2d.f32" |frame| unary_f32(frame, f32::floor);
+    "log.2d.f32" |frame| unary_f32(frame, f32::ln);
+    "neg.2d.f32" |frame| unary_f32(frame, |a| -a);
+    "rsqrt.2d.f32" |frame| unary_f32(frame, |a| 1.0 / a.sqrt());
+    "copy.2d.x8" |frame| copy(frame, VmBuffer::load_u8, VmBuffer::store_u8);
+    "copy.2d.x16" |frame| copy(frame, VmBuffer::load_u16, VmBuffer::store_u16);
+    "copy.2d.x32" |frame| copy(frame, VmBuffer::load_u32, VmBuffer::store_u32);
+    "copy.2d.x64" |frame| copy(frame, VmBuffer::load_u64, VmBuffer::store_u64);
+    "fill.2d.x32" fill;
+    "mmt4d" mmt4d;
+    "pack" pack;
+    "query_tile_sizes.2d" query_tile_sizes;
+    "unpack" unpack;
 }
 
 impl NativeModule for VmvxModule {
@@ -73,11 +74,11 @@ impl NativeModule for VmvxModule {
     }
 
     fn version(&self) -> u32 {
-        0
+        VMVX_VERSION
     }
 
     fn exports(&self) -> &[NativeExport] {
-        EXPORTS
+        &EXPORTS
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
@@ -122,17 +123,4 @@ fn each(frame: &mut CallFrame<'_>, mut body: impl FnMut(i64, i64) -> Result<()>)
         }
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thirty_two_functions() {
-        assert_eq!((EXPORTS.len(), HANDLERS.len()), (32, 32));
-        for export in EXPORTS {
-            tiree_vm::cconv::CallingConvention::parse(export.cconv).unwrap();
-        }
-    }
 }
