@@ -183,7 +183,7 @@ def test_truncated_module(maker):
 
 class TestDevices:
     def test_drivers(self):
-        assert rt.query_available_drivers() == ["local-sync", "local-task"] == rt.HalDriver.query()
+        assert rt.query_available_drivers() == ["local-sync", "local-task", "null"] == rt.HalDriver.query()
         driver = rt.get_driver("local-sync")
         assert driver.query_available_devices() == [{"device_id": 0, "path": "", "name": "default"}]
         for made in (

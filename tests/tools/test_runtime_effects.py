@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiree.runtime as rt
-from runtime.modules import MIXED, iree_module, tiree_module
+from runtime.modules import ADD, MIXED, iree_module, tiree_module
 from tiree import _native
 from tiree.tools import benchmark_module, dump_module, parameter_files, run_module, runtime_session
 from tools.effects import Effect, Ran, Shows, check, rows_of, run
@@ -52,6 +52,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "matmul.vmfb": tiree_module(MATMUL),
         "same.vmfb": tiree_module(SAME),
         "net.vmfb": iree_module(WEIGHTS),
+        "system.vmfb": iree_module(ADD, "--iree-llvmcpu-link-embedded=false"),
         "w.irpa": (folder / "w.irpa").read_bytes(),
     }
 
@@ -81,6 +82,7 @@ def shared_rows(head: str, *more: str) -> Rows:
     """Rows of the flags about modules and devices; `more` makes a run cheap, `head` is printed before a name."""
     constant = (*CONSTANT, *more)
     net = ("--module=net.vmfb", "--function=forward", "--input=4xf32=1 2 3 4", *more)
+    sums = ("--function=add", "--input=4xf32=1", "--input=4xf32=2")
     product = ("--module=matmul.vmfb", "--function=matmul", "--input=512x512xf32=1", "--input=512x512xf32=1", *more)
     return {
         "help": effect("--help", prints("USAGE: "), *constant),
@@ -106,6 +108,7 @@ def shared_rows(head: str, *more: str) -> Rows:
             effect("--task_worker_local_memory=8192", prints("local memory: 8192 bytes"), TASK),
             effect("--task_worker_local_memory=4096", says("4096; raise --task_worker_local_memory"), *product),
         ),
+        "system_executables": effect("--system_executables", done_well, "--module=system.vmfb", *sums, *more),
         "print_statistics": effect("--print_statistics", says("DEVICE_LOCAL"), *constant),
         "input": effect("--input=2x3xf32=1", done_well, *MIXED_MODULE, "--function=split", *more),
     }  # fmt: skip

@@ -164,15 +164,28 @@ NATURAL = (
 class TestDevices:
     @needs_iree
     def test_list_devices(self):
-        for flag in ("--list_devices", "--list_devices=local-task", "--list_devices=local-sync"):
+        for flag in ("--list_devices=local-task", "--list_devices=local-sync"):
             assert ours("run-module", flag).out == theirs("run-module", flag).out
+        assert ours("run-module", "--list_devices").out == theirs("run-module", "--list_devices").out + "null://\n"
         assert "no such driver" in refused("run-module", "--list_devices=cuda")
 
     def test_list_drivers(self):
         assert re.findall(r"^ +(\S+): ", ours("run-module", "--list_drivers").out, re.MULTILINE) == [
             "local-sync",
             "local-task",
+            "null",
         ]
+
+    def test_null_device(self):
+        """Nothing is computed, and what would have been is printed."""
+        flags = ["--module=add.vmfb", "--device=null", VALUE, VALUE, "--print_statistics"]
+        done = ours("run-module", *flags)
+        assert done.code == 0
+        counted = dict(re.findall(r"^ +(\w+): (\d+)$", done.err, re.MULTILINE))
+        assert (counted["executions"], counted["dispatches"], counted["fills"]) == ("1", "1", "0")
+        assert int(counted["workgroups"]) >= 1
+        assert "=2 4 6 8" not in done.out
+        assert "operations" not in ours("run-module", *flags[:1], *flags[2:]).err
 
     def dumped(self, *flags: str) -> str:
         done = ours("run-module", "--dump_devices=local-task", *flags)

@@ -38,11 +38,18 @@ def topology(parsed: ParsedFlags) -> dict[str, Any]:
     }
 
 
+DRIVERS = {
+    "local-sync": "runs on the calling thread",
+    "local-task": "runs on worker threads of this machine's CPU",
+    "null": "executes nothing and counts everything (--print_statistics)",
+}
+
+
 def list_devices(parsed: ParsedFlags) -> bool:
     """Serves `--list_drivers`, `--list_devices` and `--dump_devices`. Returns whether one of them was given."""
     if parsed["list_drivers"]:
         for name in _native.driver_names():
-            print(f"{name:>12}: runs on this machine's CPU")
+            print(f"{name:>12}: {DRIVERS.get(name, '')}")
         return True
     for flag in ("list_devices", "dump_devices"):
         if flag not in parsed.given:
@@ -164,8 +171,10 @@ class Session:
         return outputs
 
     def statistics(self) -> str:
-        """Bytes per device and kind of memory."""
-        return "\n".join(
-            f"Device: {device.id}\n[[ memory statistics ]]\n{device.allocator.formatted_statistics}"
-            for device in self.devices
-        )
+        """Bytes per device and kind of memory, and what a device that counts was asked for."""
+        lines: list[str] = []
+        for device in self.devices:
+            lines += [f"Device: {device.id}", "[[ memory statistics ]]", device.allocator.formatted_statistics]
+            if device.counts is not None:
+                lines += ["[[ operations ]]", *(f"{name:>16}: {n}" for name, n in device.counts.items())]
+        return "\n".join(lines)

@@ -135,6 +135,10 @@ impl Storage {
         Arc::new(Storage { backing, length, owners: AtomicU32::new(1) })
     }
 
+    pub(crate) fn byte_length(&self) -> usize {
+        self.length
+    }
+
     /// Gives a pending transient storage its memory.
     pub(crate) fn commit(&self) -> Result<()> {
         match &self.backing {

@@ -2,7 +2,7 @@
 
 use crate::allocator::Allocator;
 use crate::buffer::Buffer;
-use crate::drivers::{LocalSync, LocalTask};
+use crate::drivers::{Counts, LocalSync, LocalTask, Null};
 use crate::executable::{LoadOptions, cpu};
 use crate::execute::Threads;
 use crate::fence::Fence;
@@ -26,6 +26,10 @@ pub(crate) trait Driver: Send + Sync {
     fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()>;
     /// Threads that run dispatches.
     fn worker_count(&self) -> usize;
+    /// What was asked for, where that is counted.
+    fn counts(&self) -> Option<Counts> {
+        None
+    }
 }
 
 /// What a driver says to an operation.
@@ -79,6 +83,16 @@ impl Device {
         Device::new("local-task", driver)
     }
 
+    /// A device that executes nothing and counts everything.
+    pub fn null() -> Arc<Device> {
+        Device::new("null", Box::new(Null::default()))
+    }
+
+    /// What this device was asked for, if it counts that.
+    pub fn counts(&self) -> Option<Counts> {
+        self.driver.counts()
+    }
+
     fn new(id: &'static str, driver: Box<dyn Driver>) -> Arc<Device> {
         let system_libraries = AtomicBool::new(false);
         Arc::new(Device { id, allocator: Arc::new(Allocator::new()), driver, system_libraries })
@@ -95,7 +109,7 @@ impl Device {
         LoadOptions { system_libraries: self.system_libraries.load(Ordering::Relaxed) }
     }
 
-    /// `local-sync` or `local-task`.
+    /// `local-sync`, `local-task` or `null`.
     pub fn id(&self) -> &'static str {
         self.id
     }
@@ -175,7 +189,11 @@ impl Device {
     /// Answers a query; None for what is not known.
     pub fn query_i64(&self, category: &str, key: &str) -> Option<i64> {
         match (category, key) {
-            ("hal.device.id", pattern) => Some(i64::from(glob(pattern.as_bytes(), self.id.as_bytes()))),
+            ("hal.device.id", pattern) => {
+                let is = |id: &str| glob(pattern.as_bytes(), id.as_bytes());
+                // A null device stands in for the one that a program was made for.
+                Some(i64::from(is(self.id) || self.counts().is_some() && is("local-null")))
+            }
             ("hal.executable.format", format) => Some(i64::from(self.load_options().supports(format))),
             ("hal.device", "concurrency") => Some(1),
             ("hal.dispatch", "concurrency") => i64::try_from(self.worker_count()).ok(),

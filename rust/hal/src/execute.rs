@@ -2,6 +2,7 @@
 
 use crate::buffer::{Buffer, Pins, WHOLE_BUFFER};
 use crate::command_buffer::{Bound, Command, Counts, Dispatch, Program, check_counts};
+use crate::drivers::Counters;
 use crate::executable::{DispatchArguments, Owners, Share};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -89,6 +90,7 @@ enum Kind<'a> {
         source: *const u8,
         target: *mut u8,
         length: usize,
+        is_update: bool,
     },
 }
 
@@ -107,6 +109,8 @@ pub(crate) enum Threads<'a> {
     Caller(usize),
     /// On the calling thread and the workers.
     Pool(&'a Executor),
+    /// Nowhere: they are counted.
+    Nobody(&'a Counters),
 }
 
 /// The binding as a pointer and a length, checked for this execution.
@@ -180,6 +184,12 @@ pub(crate) fn run_program<T: Table + ?Sized>(program: &Program, table: &T, threa
                 let work = prepare(program, index, &resolved)?;
                 let share = Share { tiles: 0..work.tiles, processor: 0, worker_count: 1, local_memory: *local_memory };
                 work.run(share).map_err(|status| name_command(program, index, status))?;
+            }
+        }
+        Threads::Nobody(counters) => {
+            Counters::add(&counters.executions, 1);
+            for index in 0..program.commands.len() {
+                prepare(program, index, &resolved)?.count(counters);
             }
         }
         Threads::Pool(executor) => {
@@ -288,23 +298,39 @@ fn transfer_work<'a>(program: &'a Program, command: &'a Command, resolved: &'a R
                     "copy between ranges of different lengths: source {available}, target {length}"
                 )));
             }
-            copy_work(resolved.pointers[*source], resolved.pointers[*target], length)
+            copy_work(resolved.pointers[*source], resolved.pointers[*target], length, false)
         }
         Command::Update { data, target } => {
-            copy_work(program.data[data.clone()].as_ptr(), resolved.pointers[*target], data.len())
+            copy_work(program.data[data.clone()].as_ptr(), resolved.pointers[*target], data.len(), true)
         }
     }
 }
 
-fn copy_work<'a>(source: *const u8, target: *mut u8, length: usize) -> Result<Work<'a>> {
+fn copy_work<'a>(source: *const u8, target: *mut u8, length: usize, is_update: bool) -> Result<Work<'a>> {
     let (from, to) = (source as usize, target as usize);
     if from != to && from < to + length && to < from + length {
         return Err(Status::invalid_argument("copy source and target ranges overlap"));
     }
-    Ok(Work { kind: Kind::Copy { source, target, length }, tiles: length.div_ceil(TRANSFER_TILE) as u64 })
+    Ok(Work { kind: Kind::Copy { source, target, length, is_update }, tiles: length.div_ceil(TRANSFER_TILE) as u64 })
 }
 
 impl Work<'_> {
+    /// Counts what would have been done.
+    fn count(&self, counters: &Counters) {
+        let (counter, bytes) = match &self.kind {
+            Kind::Dispatch { total, .. } => {
+                Counters::add(&counters.dispatches, 1);
+                return Counters::add(&counters.workgroups, *total);
+            }
+            Kind::Fill { length, .. } => (&counters.fills, *length),
+            Kind::Copy { length, is_update, .. } => {
+                (if *is_update { &counters.updates } else { &counters.copies }, *length)
+            }
+        };
+        Counters::add(counter, 1);
+        Counters::add(&counters.transfer_bytes, bytes as u64);
+    }
+
     /// Whether the estimate is more than a guess.
     fn is_measured(&self) -> bool {
         match &self.kind {
@@ -341,7 +367,7 @@ impl Work<'_> {
                 unsafe { pattern.fill(target.add(range.start), range.len()) };
                 Ok(())
             }
-            Kind::Copy { source, target, length } => {
+            Kind::Copy { source, target, length, .. } => {
                 let range = byte_range(&share.tiles, *length);
                 // SAFETY: inside both resolved ranges; `copy` allows source and target to be the same.
                 unsafe { std::ptr::copy(source.add(range.start), target.add(range.start), range.len()) };

@@ -4,6 +4,7 @@ use crate::buffer::Buffer;
 use crate::buffer::Storage;
 use crate::command_buffer::{Command, CommandBuffer, Counts, MAX_UPDATE, Pattern, Program};
 use crate::device::Operation;
+use crate::drivers::Counters;
 use crate::execute::{Slot, Table, TableEntry, Threads, run_program};
 use crate::file::File;
 use crate::types::{access, usage};
@@ -172,8 +173,39 @@ impl QueueOp {
         }
     }
 
+    /// Counts it for a device that executes nothing; true when it has to be run all the same.
+    fn count(&self, counters: &Counters) -> bool {
+        let (counter, bytes, total) = match &self.0 {
+            Op::Barrier => (&counters.barriers, 0, &counters.transfer_bytes),
+            Op::Alloca(storage) => {
+                count_alloca(counters, storage);
+                return true;
+            }
+            Op::Dealloca(_) => {
+                Counters::add(&counters.deallocas, 1);
+                return true;
+            }
+            Op::Fill { target, .. } => (&counters.fills, target.length, &counters.transfer_bytes),
+            Op::Copy { target, .. } => (&counters.copies, target.length, &counters.transfer_bytes),
+            Op::Update { target, .. } => (&counters.updates, target.length, &counters.transfer_bytes),
+            Op::Read { target, .. } => (&counters.reads, target.length, &counters.file_bytes),
+            Op::Write { source, .. } => (&counters.writes, source.length, &counters.file_bytes),
+            // Its commands are counted one by one.
+            Op::Execute { .. } => return true,
+            Op::Host(_) => (&counters.host_calls, 0, &counters.transfer_bytes),
+        };
+        Counters::add(counter, 1);
+        Counters::add(total, bytes as u64);
+        false
+    }
+
     /// Does it, on the calling thread and whoever helps it.
     pub(crate) fn run(self, threads: &Threads<'_>) -> Result<()> {
+        if let Threads::Nobody(counters) = threads
+            && !self.count(counters)
+        {
+            return Ok(());
+        }
         match self.0 {
             Op::Barrier => Ok(()),
             Op::Alloca(storage) => storage.commit(),
@@ -216,6 +248,11 @@ impl QueueOp {
             Op::Host(function) => function(),
         }
     }
+}
+
+fn count_alloca(counters: &Counters, storage: &Storage) {
+    Counters::add(&counters.allocas, 1);
+    Counters::add(&counters.alloca_bytes, storage.byte_length() as u64);
 }
 
 fn check_execute(commands: &CommandBuffer, entries: usize) -> Result<()> {
@@ -269,7 +306,10 @@ impl Operation for Alloca<'_> {
         0.0
     }
 
-    fn run(&self, _: &Threads<'_>) -> Result<()> {
+    fn run(&self, threads: &Threads<'_>) -> Result<()> {
+        if let Threads::Nobody(counters) = threads {
+            count_alloca(counters, self.storage);
+        }
         self.storage.commit()
     }
 
@@ -288,7 +328,10 @@ impl Operation for Dealloca<'_> {
         0.0
     }
 
-    fn run(&self, _: &Threads<'_>) -> Result<()> {
+    fn run(&self, threads: &Threads<'_>) -> Result<()> {
+        if let Threads::Nobody(counters) = threads {
+            Counters::add(&counters.deallocas, 1);
+        }
         self.buffer.storage().release();
         Ok(())
     }

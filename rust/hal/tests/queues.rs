@@ -8,7 +8,7 @@ use tiree_hal::TableEntry;
 use tiree_hal::buffer::{Buffer, WHOLE_BUFFER};
 use tiree_hal::command_buffer::{Binding, CommandBuffer, Pattern};
 use tiree_hal::device::Device;
-use tiree_hal::drivers::{DRIVERS, create_device};
+use tiree_hal::drivers::{EXECUTING_DRIVERS, create_device};
 use tiree_hal::fence::Fence;
 use tiree_hal::file::File;
 use tiree_hal::queue::QueueOp;
@@ -33,7 +33,7 @@ fn run(device: &Device, operation: QueueOp) {
 
 #[test]
 fn fill_copy_update_read_write() {
-    for driver in DRIVERS {
+    for driver in EXECUTING_DRIVERS {
         let device = device(driver);
         let target = buffer(&device, &[0; 16]);
         run(&device, QueueOp::fill(target.clone(), 4, 8, Pattern::new(0x0403_0201, 4).unwrap()).unwrap());
@@ -116,7 +116,7 @@ fn chains_run_in_fence_order_whatever_the_order_of_submission() {
 
 #[test]
 fn failure_travels_along_fences() {
-    for driver in DRIVERS {
+    for driver in EXECUTING_DRIVERS {
         let device = device(driver);
         let (first, second) = (Arc::new(Fence::unsignalled()), Arc::new(Fence::unsignalled()));
         let broken = QueueOp::host(|| Err(Status::data_loss("the disk is gone")));
@@ -154,7 +154,7 @@ fn abandoned_waits_fail_instead_of_hanging() {
 
 #[test]
 fn transient_buffers_live_from_alloca_to_dealloca() {
-    for driver in DRIVERS {
+    for driver in EXECUTING_DRIVERS {
         let device = device(driver);
         let ready = Arc::new(Fence::unsignalled());
         let transient =
@@ -185,7 +185,7 @@ fn slot(slot: u32, offset: u64, length: u64) -> Binding {
 
 #[test]
 fn command_buffers_replay_with_other_bindings() {
-    for driver in DRIVERS {
+    for driver in EXECUTING_DRIVERS {
         let device = device(driver);
         let commands = Arc::new(CommandBuffer::new(0, 3, 2).unwrap());
         commands.fill(slot(0, 0, WHOLE_BUFFER), Pattern::new(3, 1).unwrap()).unwrap();
@@ -211,7 +211,7 @@ fn command_buffers_replay_with_other_bindings() {
 
 #[test]
 fn errors_of_execution_name_command_binding_and_sizes() {
-    for driver in DRIVERS {
+    for driver in EXECUTING_DRIVERS {
         let device = device(driver);
         let commands = Arc::new(CommandBuffer::new(0, 3, 2).unwrap());
         commands.fill(slot(0, 0, 4), Pattern::new(3, 1).unwrap()).unwrap();
@@ -278,6 +278,62 @@ fn unknown_devices_are_named() {
     for uri in ["local-task", "local-task://", "local-sync://0", "local-sync://default"] {
         assert!(create_device(uri, &TopologyOptions::default()).is_ok(), "{uri}");
     }
+}
+
+/// Everything is checked, counted and signalled, and nothing is done.
+#[test]
+fn a_null_device_counts() {
+    let device = device("null");
+    let source = buffer(&device, &[1; 16]);
+    let done = |name: &str| device.counts().unwrap().named().iter().find(|pair| pair.0 == name).unwrap().1;
+    let waits = Arc::new(Fence::unsignalled());
+    let target = device.alloca(None, Some(waits.clone()), memory_type::DEVICE_LOCAL, usage::DEFAULT, 100).unwrap();
+    assert!(waits.poll().is_some_and(|result| result.is_ok()));
+    let copy = QueueOp::copy(source.clone(), 0, target.clone(), 8, 16).unwrap();
+    device.submit(None, Some(Arc::new(Fence::unsignalled())), copy).unwrap();
+    let fill = QueueOp::fill(source.clone(), 0, 12, Pattern::new(9, 1).unwrap()).unwrap();
+    device.submit(None, None, fill).unwrap();
+    assert_eq!(source.to_vec().unwrap(), [1; 16]);
+    assert!(QueueOp::copy(source.clone(), 0, target.clone(), 90, 16).is_err());
+    let commands = Arc::new(CommandBuffer::new(0, 3, 1).unwrap());
+    commands.update(&[1, 2, 3], Binding { buffer: None, slot: 0, offset: 0, length: 3 }).unwrap();
+    commands.finalize().unwrap();
+    let entry = |buffer: &Arc<Buffer>| TableEntry { buffer: Some(buffer.clone()), offset: 0, length: WHOLE_BUFFER };
+    let execute = || QueueOp::execute(commands.clone(), smallvec![entry(&target)]).unwrap();
+    device.submit(None, None, execute()).unwrap();
+    let ran = Arc::new(AtomicU32::new(0));
+    let counted = ran.clone();
+    device
+        .submit(
+            None,
+            None,
+            QueueOp::host(move || {
+                counted.fetch_add(1, Ordering::Relaxed);
+                Ok(())
+            }),
+        )
+        .unwrap();
+    assert_eq!(ran.load(Ordering::Relaxed), 0);
+    device.submit(None, None, QueueOp::dealloca(target.clone())).unwrap();
+    // What is gone cannot be executed on, here as elsewhere.
+    assert_eq!(device.submit(None, None, execute()).unwrap_err().code(), StatusCode::FailedPrecondition);
+    for (name, number) in [
+        ("allocas", 1),
+        ("alloca_bytes", 100),
+        ("deallocas", 1),
+        ("copies", 1),
+        ("fills", 1),
+        ("updates", 1),
+        ("transfer_bytes", 31),
+        ("executions", 1),
+        ("host_calls", 1),
+        ("dispatches", 0),
+        ("barriers", 0),
+    ] {
+        assert_eq!(done(name), number, "{name}");
+    }
+    assert_eq!(device.query_i64("hal.device.id", "local*"), Some(1));
+    assert!(create_device("local-sync", &TopologyOptions::default()).unwrap().counts().is_none());
 }
 
 #[test]

@@ -26,19 +26,24 @@ impl Driver for LocalSync {
     }
 
     fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()> {
-        match (result, signals) {
-            (Ok(()), None) => Ok(()),
-            (Ok(()), Some(fence)) => fence.signal(),
-            // With a fence the failure travels along it, as it would from a device that runs later.
-            (Err(status), Some(fence)) => {
-                fence.fail(&status);
-                Ok(())
-            }
-            (Err(status), None) => Err(status),
-        }
+        pass_on(result, signals)
     }
 
     fn worker_count(&self) -> usize {
         1
+    }
+}
+
+/// Signals or fails the fence of an operation that has run.
+pub(super) fn pass_on(result: Result<()>, signals: Option<&Fence>) -> Result<()> {
+    match (result, signals) {
+        (Ok(()), None) => Ok(()),
+        (Ok(()), Some(fence)) => fence.signal(),
+        // With a fence the failure travels along it, as it would from a device that runs later.
+        (Err(status), Some(fence)) => {
+            fence.fail(&status);
+            Ok(())
+        }
+        (Err(status), None) => Err(status),
     }
 }

@@ -2,6 +2,7 @@
 
 mod local_sync;
 mod local_task;
+mod null;
 
 use crate::device::Device;
 use std::sync::Arc;
@@ -10,9 +11,14 @@ use tiree_vm::{Result, Status};
 
 pub(crate) use local_sync::LocalSync;
 pub(crate) use local_task::LocalTask;
+pub use null::Counts;
+pub(crate) use null::{Counters, Null};
 
 /// Names of the drivers of this build.
-pub const DRIVERS: &[&str] = &["local-sync", "local-task"];
+pub const DRIVERS: &[&str] = &["local-sync", "local-task", "null"];
+
+/// Names of those that execute what they are given.
+pub const EXECUTING_DRIVERS: &[&str] = &["local-sync", "local-task"];
 
 /// URIs of the devices of this build, as `--list_devices` prints them.
 pub fn device_uris() -> Vec<String> {
@@ -32,13 +38,14 @@ pub fn create_device(uri: &str, topology: &TopologyOptions) -> Result<Arc<Device
     }
     match driver {
         "local-sync" => Device::local_sync(topology),
+        "null" => Ok(Device::null()),
         "local-task" => {
             let executor = Executor::new(topology).map_err(|error| crate::execute::task_status(&error))?;
             Ok(Device::local_task(Arc::new(executor)))
         }
         _ => Err(Status::not_found(format!(
             "no device \"{uri}\"; this build has {}. For the CPU use local-task.",
-            DRIVERS.join(", ")
+            EXECUTING_DRIVERS.join(", ")
         ))),
     }
 }

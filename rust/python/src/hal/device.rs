@@ -111,6 +111,17 @@ impl HalDevice {
         self.0.id()
     }
 
+    /// What the device was asked for since it was opened, by name; None for devices that do not count it (all but null).
+    #[getter]
+    fn counts<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let Some(counts) = self.0.counts() else { return Ok(None) };
+        let found = PyDict::new(py);
+        for (name, number) in counts.named() {
+            found.set_item(name, number)?;
+        }
+        Ok(Some(found))
+    }
+
     /// Threads that run dispatches.
     #[getter]
     fn worker_count(&self) -> usize {
