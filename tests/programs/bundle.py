@@ -53,7 +53,7 @@ class Bundle:
         import jax
 
         with jax.enable_x64(True):
-            return jax.jit(self._run).lower(*self.inputs).as_text()
+            return jax.jit(self._run, keep_unused=True).lower(*self.inputs).as_text()
 
     @cached_property
     def generic_text(self) -> str:
