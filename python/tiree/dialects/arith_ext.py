@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from xdsl.dialects.arith import FastMathFlagsAttr
-from xdsl.dialects.builtin import IntegerAttr, TensorType, VectorType, i1, i64
+from xdsl.dialects.builtin import IntegerAttr, TensorType, UnitAttr, VectorType, i1, i64
 from xdsl.ir import Attribute, Dialect, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -17,6 +17,7 @@ from xdsl.irdl import (
     VarConstraint,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     result_def,
     traits_def,
@@ -25,6 +26,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from tiree.dialects.arith_flags import print_flagged
 from tiree.support.typed import int_of
 
 CMPI_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -183,15 +185,32 @@ class IndexCastUIOp(IRDLOperation):
 
     name = "arith.index_castui"
     operand = operand_def()
+    non_negative = opt_prop_def(UnitAttr, prop_name="nonNeg")
     result = result_def()
     traits = traits_def(Pure())
-    assembly_format = "$operand attr-dict `:` type($operand) `to` type($result)"
+    print = print_flagged
 
     def __init__(self, operand: SSAValue, type: Attribute) -> None:
         super().__init__(operands=[operand], result_types=[type])
 
 
-ARITH_EXT_OPS: list[type[Operation]] = [CmpIOp, CmpFOp, SelectOp, RemFOp, IndexCastUIOp]
+@irdl_op_definition
+class ConvertFOp(IRDLOperation):
+    """`arith.convertf`: between float types of one width."""
+
+    name = "arith.convertf"
+    operand = operand_def()
+    fastmath = opt_prop_def(FastMathFlagsAttr)
+    rounding_mode = opt_prop_def(IntegerAttr, prop_name="roundingmode")
+    result = result_def()
+    traits = traits_def(Pure())
+    print = print_flagged
+
+    def __init__(self, operand: SSAValue, type: Attribute) -> None:
+        super().__init__(operands=[operand], result_types=[type])
+
+
+ARITH_EXT_OPS: list[type[Operation]] = [CmpIOp, CmpFOp, SelectOp, RemFOp, IndexCastUIOp, ConvertFOp]
 
 ArithExt = Dialect("arith", ARITH_EXT_OPS, [])
 """Registered beside (and over) xDSL's `Arith`."""

@@ -1,7 +1,9 @@
-"""`cf.switch` over buffer-backed constants: takes the place of xDSL's op, whose case values are xDSL's own attribute.
+"""`cf.switch` over buffer-backed constants, and weights of `cf.cond_br`.
 
-Names and properties are MLIR's: the operands are the flag, what the default edge passes, and what the cases pass, one
-after the other; `case_operand_segments` says how many values each case gets.
+`SwitchOp` takes the place of xDSL's op, whose case values are xDSL's own attribute; `cf.cond_br` stays xDSL's, and its
+definition learns the property `branch_weights`. Names and properties are MLIR's: the operands of a switch are the flag,
+what the default edge passes, and what the cases pass, one after the other; `case_operand_segments` says how many values
+each case gets.
 """
 
 from __future__ import annotations
@@ -9,10 +11,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import DenseArrayBase, IndexType, IntegerType, VectorType, i32
+from xdsl.dialects.cf import ConditionalBranchOp
 from xdsl.ir import Attribute, Block, Dialect, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
+    OptPropertyDef,
+    base,
     irdl_op_definition,
     operand_def,
     opt_prop_def,
@@ -146,6 +151,10 @@ def _parse_edge(parser: Parser) -> _Edge:
 
 def _print_edge(printer: Printer, block: Block, values: Sequence[SSAValue]) -> None:
     printer.print_string(": ")
+    _print_target(printer, block, values)
+
+
+def _print_target(printer: Printer, block: Block, values: Sequence[SSAValue]) -> None:
     printer.print_block_name(block)
     operands = list(values)
     if operands:
@@ -154,6 +163,22 @@ def _print_edge(printer: Printer, block: Block, values: Sequence[SSAValue]) -> N
             printer.print_string(" : ")
             printer.print_list([value.type for value in operands], printer.print_attribute)
 
+
+def _print_cond_br(self: ConditionalBranchOp, printer: Printer) -> None:
+    printer.print_string(" ")
+    printer.print_operand(self.cond)
+    weights = self.properties.get("branch_weights")
+    if weights is not None:
+        printer.print_string(f" weights([{', '.join(map(str, ints_of(weights)))}])")
+    edges = ((self.then_block, self.then_arguments), (self.else_block, self.else_arguments))
+    for block, values in edges:
+        printer.print_string(", ")
+        _print_target(printer, block, values)
+    printer.print_op_attributes(self.attributes)
+
+
+ConditionalBranchOp.get_irdl_definition().properties.setdefault("branch_weights", OptPropertyDef(base(DenseArrayBase)))
+ConditionalBranchOp.print = _print_cond_br
 
 CfExt = Dialect("cf", [SwitchOp], [])
 """Registered over xDSL's `Cf`."""

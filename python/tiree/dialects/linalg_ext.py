@@ -153,7 +153,9 @@ def _named(suffix: str) -> type[NamedStructuredOp]:
     elif suffix in CONVOLUTIONS or suffix in POOLINGS or "conv" in suffix:
         extra = ("strides", "dilations")
     class_name = "".join(part.capitalize() for part in suffix.split("_")) + "Op"
-    namespace = {"name": f"linalg.{suffix}", "PROPERTIES": (*extra, "operandSegmentSizes"), "__module__": __name__}
+    # MLIR keeps the segment sizes of unpack among its attributes.
+    known = extra if suffix == "unpack" else (*extra, "operandSegmentSizes")
+    namespace = {"name": f"linalg.{suffix}", "PROPERTIES": known, "__module__": __name__}
     return type(class_name, (NamedStructuredOp,), namespace)
 
 

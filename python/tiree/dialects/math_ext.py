@@ -108,5 +108,36 @@ class ErfcOp(IRDLOperation):
         super().__init__(operands=[operand], result_types=[operand.type])
 
 
-MathExt = Dialect("math", [ErfcOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp], [])
+@irdl_op_definition
+class SinCosOp(IRDLOperation):
+    """`math.sincos`: sine and cosine of one angle."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    name = "math.sincos"
+    operand = operand_def(T)
+    sin = result_def(T)
+    cos = result_def(T)
+    fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
+    traits = traits_def(Pure())
+    assembly_format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($sin)"
+
+
+@irdl_op_definition
+class ClampFOp(IRDLOperation):
+    """`math.clampf`: a float between two bounds; a NaN stays one."""
+
+    T: ClassVar = VarConstraint("T", AnyAttr())
+
+    name = "math.clampf"
+    value = operand_def(T)
+    min = operand_def(T)
+    max = operand_def(T)
+    result = result_def(T)
+    fastmath = prop_def(FastMathFlagsAttr, default_value=FastMathFlagsAttr("none"))
+    traits = traits_def(Pure())
+    assembly_format = "$value `to` `[` $min `,` $max `]` (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+
+
+MathExt = Dialect("math", [ErfcOp, SinCosOp, ClampFOp, IsFiniteOp, IsInfOp, IsNaNOp, IsNormalOp], [])
 """Registered beside xDSL's `Math`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AffineMapAttr, AnyFloat
+from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -123,6 +123,8 @@ def cast(s: ScalarBuilder, value: SSAValue, type: Attribute, unsigned: bool = Fa
 def multiply_add(unsigned: bool) -> Body:
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
         a, b, out = args
+        if out.type == i1:
+            return s.or_(out, s.and_(a, b))
         product = s.mul(cast(s, a, out.type, unsigned), cast(s, b, out.type, unsigned))
         return s.add_(out, product)
 
@@ -193,6 +195,10 @@ _BINARY: dict[str, tuple[type[Operation], type[Operation]]] = {
 }
 
 
+_BOOLEAN: dict[str, type[Operation]] = {"add": arith.OrIOp, "mul": arith.AndIOp}
+"""On `i1` sums and products are those of logic, as MLIR has them."""
+
+
 def elementwise_of(suffix: str) -> Body | None:
     """The body of an elementwise named op, or None when `suffix` is not one."""
 
@@ -205,6 +211,8 @@ def elementwise_of(suffix: str) -> Body | None:
             return values[0]
         if suffix.startswith("div") and not isinstance(out.type, AnyFloat):
             return divide_integers(s, suffix == "div", values[0], values[1])
+        if out.type == i1 and suffix in _BOOLEAN:
+            return s.binary(_BOOLEAN[suffix], values[0], values[1])
         if suffix in _BINARY:
             return s.binary(_BINARY[suffix][not isinstance(out.type, AnyFloat)], values[0], values[1])
         if suffix == "square":

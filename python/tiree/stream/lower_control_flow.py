@@ -109,7 +109,7 @@ def _lower_for(op: Operation) -> list[Block]:
     assert body.last_op is not None
     body.insert_op_before(advance, body.last_op)
     _end_with_branch(body, header, [advance.result])
-    goes_on = arith.CmpiOp(header.args[0], upper, "slt")
+    goes_on = arith.CmpiOp(header.args[0], upper, "ult" if "unsignedCmp" in op.properties else "slt")
     header.add_ops([goes_on, cf.ConditionalBranchOp(goes_on.result, body, header.args, rest, header.args[1:])])
     op.erase()
     return [body, rest]

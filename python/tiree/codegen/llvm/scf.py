@@ -16,7 +16,7 @@ def for_op(e: Emitter, op: Operation) -> None:
     type = lower_type(op.operands[0].type)
     lower, upper, step = (e.values[o] for o in op.operands[:3])
     inits = [e.values[o] for o in op.operands[3:]]
-    known = is_literal(lower) and is_literal(upper) and is_literal(step)
+    known = is_literal(lower) and is_literal(upper) and is_literal(step) and "unsignedCmp" not in op.properties
     if known and int(step) <= 0:
         raise e.error(f"step {step} is not positive", "scf.for counts upwards")
     trips = max(0, -(-(int(upper) - int(lower)) // int(step))) if known else -1
@@ -35,9 +35,10 @@ def for_op(e: Emitter, op: Operation) -> None:
 def _loop(e: Emitter, op: Operation, index: str, bounds: tuple[str, str, str], inits: list[str], guarded: bool) -> None:
     lower, upper, step = bounds
     block = op.regions[0].block
+    less = "ult" if "unsignedCmp" in op.properties else "slt"
     body, after = e.label("for"), e.label("done")
     if guarded:
-        e.branch_if(e.pure(f"icmp slt {index} {lower}, {upper}"), body, after)
+        e.branch_if(e.pure(f"icmp {less} {index} {lower}, {upper}"), body, after)
     else:
         e.branch(body)
     before = e.block
@@ -54,8 +55,8 @@ def _loop(e: Emitter, op: Operation, index: str, bounds: tuple[str, str, str], i
         terminator = e.run_block(block)
     yielded = [e.values[o] for o in terminator.operands]
     latch = e.block
-    following = e.emit(f"add nsw {index} {induction}, {step}")
-    e.branch_if(e.emit(f"icmp slt {index} {following}, {upper}"), body, after)
+    following = e.emit(f"add {'nuw' if less == 'ult' else 'nsw'} {index} {induction}, {step}")
+    e.branch_if(e.emit(f"icmp {less} {index} {following}, {upper}"), body, after)
     e.lines[induction_line] = f"  {induction} = phi {index} [ {lower}, %{before} ], [ {following}, %{latch} ]"
     for (line, name, type), init, value in zip(carried, inits, yielded, strict=True):
         e.lines[line] = f"  {name} = phi {type} [ {init}, %{before} ], [ {value}, %{latch} ]"

@@ -50,6 +50,17 @@ def _excerpt(text: str, position: int) -> str:
     return f"{line}\n  {' ' * (position - left)}^"
 
 
+def _unknown_ops(reader: Reader, filename: str) -> list[Diagnostic]:
+    """A finding for each kind of operation that no dialect has, at its first use."""
+    found: list[Diagnostic] = []
+    for name, positions in reader.unknown.items():
+        line, column = reader.line_and_column(positions[0])
+        uses = f" ({len(positions)} uses)" if len(positions) > 1 else ""
+        excerpt = "" if len(reader.unknown) > 1 else _excerpt(reader.text, positions[0])
+        found.append(Diagnostic(reader.unknown_op(name) + uses, f"{filename}:{line}:{column}", excerpt))
+    return found
+
+
 def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
     """See `tiree.dialects.read_module`."""
     from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
@@ -68,7 +79,12 @@ def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = Non
         raise CompileError(Diagnostic(message, place, _excerpt(reader.text, position))) from cause
 
     try:
-        return reader.read_module()
+        module = reader.read_module()
+        if reader.unknown:
+            raise CompileError(_unknown_ops(reader, filename))
+        return module
+    except CompileError:
+        raise
     except ParseError as error:
         refuse(error.msg, error.span.start, error)
     except RecursionError as error:

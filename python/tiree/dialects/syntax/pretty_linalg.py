@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import (
-    AnyFloat,
     ArrayAttr,
     DenseArrayBase,
     IntegerAttr,
-    IntegerType,
+    LocationAttr,
     StringAttr,
     TensorType,
     i32,
@@ -19,10 +17,11 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tiree.dialects.linalg_ext import CONTRACTIONS, CONVOLUTIONS, NAMED, ElementwiseKindAttr
+from tiree.dialects.linalg_ext import NAMED, ElementwiseKindAttr
+from tiree.dialects.syntax.linalg_bodies import copy_body, default_maps, element_of, understood_body
 from tiree.dialects.syntax.pretty_stablehlo import i64_array, read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
-from tiree.support.typed import is_array_attr, is_integer_type, is_tensor_type
+from tiree.support.typed import is_array_attr, is_tensor_type
 
 _ITERATORS: dict[str, IteratorTypeAttr] = {
     str(kind.value): IteratorTypeAttr(kind)
@@ -65,17 +64,6 @@ def read_result_types(reader: Reader, outputs: Sequence[Attribute]) -> list[Attr
     return [type for type in outputs if isinstance(type, TensorType)]
 
 
-def _element(type: Attribute) -> Attribute:
-    return getattr(type, "element_type", type)
-
-
-def _copy_body(reader: Reader, types: Sequence[Attribute], position: int) -> Region:
-    """The body of an op that only moves elements: it yields its first argument."""
-    block = Block(arg_types=[_element(type) for type in types])
-    block.add_op(reader.build("linalg.yield", position, [block.args[0]]))
-    return Region(block)
-
-
 def _read_generic(reader: Reader, name: str, position: int) -> Operation:
     """`{indexing_maps = .., iterator_types = [..]} ins(..) outs(..) attrs = {..} {body} -> types`."""
     properties = reader.read_dictionary()
@@ -103,7 +91,7 @@ def _read_fill(reader: Reader, name: str, position: int) -> Operation:
     values, inputs, outputs = read_operand_groups(reader, position)
     properties: dict[str, Attribute] = {"operandSegmentSizes": segments(inputs, outputs)}
     results = read_result_types(reader, outputs)
-    body = _copy_body(reader, [*inputs, *outputs], position)
+    body = copy_body(reader, [*inputs, *outputs], position)
     return reader.build(name, position, values, results, properties, attributes, [body])
 
 
@@ -116,7 +104,10 @@ def _read_index(reader: Reader, name: str, position: int) -> Operation:
 
 def _read_named(reader: Reader, name: str, position: int) -> Operation:
     """`indexing_maps = [..] {attributes} ins(..) outs(..) -> types`; the body is understood."""
-    properties: dict[str, Attribute] = {}
+    return _read_with(reader, name, position, {})
+
+
+def _read_with(reader: Reader, name: str, position: int, properties: dict[str, Attribute]) -> Operation:
     while (key := reader.word()) is not None:
         if key == "ins":
             reader.p -= len(key)
@@ -129,68 +120,19 @@ def _read_named(reader: Reader, name: str, position: int) -> Operation:
     values, inputs, outputs = read_operand_groups(reader, position)
     properties["operandSegmentSizes"] = segments(inputs, outputs)
     results = read_result_types(reader, outputs)
-    regions = _understood_body(reader, name, [*inputs, *outputs], properties, position)
+    if (maps := default_maps(name)) is not None:
+        properties.setdefault("indexing_maps", maps)
+    regions = understood_body(reader, name, [*inputs, *outputs], properties, position)
     return reader.build(name, position, values, results, properties, attributes, regions)
-
-
-def _understood_body(
-    reader: Reader, name: str, types: Sequence[Attribute], properties: dict[str, Attribute], position: int
-) -> list[Region]:
-    """The body that a copy, contraction or convolution stands for; none where the name is all that is known here."""
-    suffix = name.removeprefix("linalg.")
-    if suffix == "copy":
-        return [_copy_body(reader, types, position)]
-    target = _element(types[-1])
-    if suffix not in (*CONTRACTIONS, *CONVOLUTIONS) or not (is_integer_type(target) or isinstance(target, AnyFloat)):
-        return []
-    block = Block(arg_types=[_element(type) for type in types])
-    unsigned = "cast_unsigned" in str(properties.get("cast", ""))
-    left, right = (_converted(reader, block, value, target, unsigned, position) for value in block.args[:2])
-    kind = "i" if isinstance(target, IntegerType) else "f"
-    product = reader.build(f"arith.mul{kind}", position, [left, right], [target], _flags(kind))
-    block.add_op(product)
-    total = reader.build(f"arith.add{kind}", position, [block.args[-1], product.results[0]], [target], _flags(kind))
-    block.add_ops([total, reader.build("linalg.yield", position, [total.results[0]])])
-    return [Region(block)]
-
-
-def _flags(kind: str) -> dict[str, Attribute]:
-    """The properties that arith prints by default."""
-    if kind == "i":
-        return {"overflowFlags": IntegerOverflowAttr("none")}
-    return {"fastmath": FastMathFlagsAttr("none")}
-
-
-def _converted(
-    reader: Reader, block: Block, value: SSAValue, target: Attribute, unsigned: bool, position: int
-) -> SSAValue:
-    """`value` in the type of the accumulator."""
-    source = value.type
-    if source == target:
-        return value
-    if isinstance(target, AnyFloat) and isinstance(source, AnyFloat):
-        name = "arith.extf" if source.bitwidth < target.bitwidth else "arith.truncf"
-    elif isinstance(target, AnyFloat):
-        name = "arith.uitofp" if unsigned else "arith.sitofp"
-    elif is_integer_type(source) and is_integer_type(target):
-        wider = "arith.extui" if unsigned else "arith.extsi"
-        name = wider if source.width.data < target.width.data else "arith.trunci"
-    else:
-        name = "arith.fptoui" if unsigned else "arith.fptosi"
-    op = reader.build(name, position, [value], [target])
-    block.add_op(op)
-    return op.results[0]
 
 
 def _read_elementwise(reader: Reader, name: str, position: int) -> Operation:
     """`<kind>` or `kind=#linalg.elementwise_kind<kind>`, then as every named op."""
-    if not reader.take("<"):
-        return _read_named(reader, name, position)
-    kind = ElementwiseKindAttr(StringAttr(reader.want_word()))
-    reader.want(">")
-    op = _read_named(reader, name, position)
-    op.properties["kind"] = kind
-    return op
+    properties: dict[str, Attribute] = {}
+    if reader.take("<"):
+        properties["kind"] = ElementwiseKindAttr(StringAttr(reader.want_word()))
+        reader.want(">")
+    return _read_with(reader, name, position, properties)
 
 
 def _read_softmax(reader: Reader, name: str, position: int) -> Operation:
@@ -231,8 +173,8 @@ def _read_relayout(reader: Reader, name: str, position: int) -> Operation:
     values = reader.resolve_all([source, target], types, position)
     if padding_type is not None:
         values += reader.resolve_all(padding, [padding_type], position)
-    if name == "linalg.pack":
-        properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [1, 1, len(padding), 0])
+    sizes = DenseArrayBase.from_list(i32, [1, 1, len(padding), 0])
+    (properties if name == "linalg.pack" else attributes)["operandSegmentSizes"] = sizes
     return reader.build(name, position, values, [types[1]], properties, attributes)
 
 
@@ -246,7 +188,7 @@ def _read_moving(key: str) -> CustomReader:
         properties: dict[str, Attribute] = {key: i64_array(reader.integers())}
         attributes = reader.read_dictionary() if reader.at("{") else {}
         results = read_result_types(reader, outputs)
-        body = _copy_body(reader, [*inputs, *outputs], position)
+        body = copy_body(reader, [*inputs, *outputs], position)
         return reader.build(name, position, values, results, properties, attributes, [body])
 
     return read
@@ -265,7 +207,7 @@ def _read_applied(reader: Reader) -> tuple[str, dict[str, Attribute]] | None:
 def _applied_body(
     reader: Reader, applied: tuple[str, dict[str, Attribute]], types: Sequence[Attribute], order: list[int], at: int
 ) -> Region:
-    block = Block(arg_types=[_element(type) for type in types])
+    block = Block(arg_types=[element_of(type) for type in types])
     op_name, attributes = applied
     arguments = [block.args[index] for index in order]
     properties: dict[str, Attribute] = {}
@@ -273,20 +215,21 @@ def _applied_body(
     for key in definition().properties if definition is not None else ():
         if key in attributes:
             properties[key] = attributes.pop(key)
-    op = reader.build(op_name, at, arguments, [_element(types[-1])], properties, attributes)
+    op = reader.build(op_name, at, arguments, [element_of(types[-1])], properties, attributes)
     block.add_ops([op, reader.build("linalg.yield", at, [op.results[0]])])
     return Region(block)
 
 
-def _body_arguments(reader: Reader) -> list[tuple[str, Attribute, None, int]]:
+def _body_arguments(reader: Reader) -> list[tuple[str, Attribute, LocationAttr | None, int]]:
     """`(%a: type, %b: type)` before a body."""
-    arguments: list[tuple[str, Attribute, None, int]] = []
+    arguments: list[tuple[str, Attribute, LocationAttr | None, int]] = []
     reader.want("(", " before the arguments of the body")
     while not reader.take(")"):
         position = reader.skip()
         argument = reader.want_percent()
         reader.want(":", " and a type")
-        arguments.append((argument, reader.read_type(), None, position))
+        type = reader.read_type()
+        arguments.append((argument, type, reader.read_optional_location(), position))
         if not reader.take(",") and not reader.at(")"):
             reader.fail(f"expected ',' or ')', found {reader.found()}")
     return arguments

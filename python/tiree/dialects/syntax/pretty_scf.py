@@ -105,7 +105,9 @@ def _read_index_switch(reader: Reader, name: str, position: int) -> Operation:
     at = reader.skip()
     selector = reader.resolve(reader.want_percent(), IndexType(), at)
     attributes = reader.read_dictionary() if reader.at("{") else {}
-    types = _arrow_types(reader)
+    types: list[Attribute] = []
+    if reader.take("->"):
+        types = list(reader.read_type_list() if reader.peek() == "(" else reader.read_types())
     keys: list[int] = []
     cases: list[Region] = []
     while reader.take_word("case"):

@@ -35,7 +35,6 @@ _SUCCESSORS = re.compile(rf"{WS}\[{WS}(\^[\w.$-]+(?:{WS},{WS}\^[\w.$-]+)*){WS}\]
 _LABEL = re.compile(rf"{WS}(\^[\w.$-]+)")
 _NUMBERED = re.compile(r"(?:arg|in_|out_)?\d[\w$.-]*")
 _DEFAULT_LABEL = re.compile(r"bb\d+")
-_PROMISES = {"arith.trunci": "overflowFlags"}  # xDSL's op has no place for it
 
 CustomReader = Callable[["Reader", str, int], Operation]
 """Reads what follows an op's name; gets the reader, the op's full name, and the position of the name."""
@@ -58,6 +57,8 @@ class Reader(AttributeReader):
         self._custom: dict[str, CustomReader | None] = {}
         self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
         self._first_uses: dict[str, int] = {}
+        self.unknown: dict[str, list[int]] = {}
+        """Where operations stand that no dialect has, by name."""
 
     # Values.
 
@@ -131,11 +132,20 @@ class Reader(AttributeReader):
         if found is None:
             found = self.ctx.get_optional_op(name)
             if found is None:
-                self.fail(self._unknown_op(name), position)
+                self.fail(self.unknown_op(name), position)
             self._classes[name] = found
         return found
 
-    def _unknown_op(self, name: str) -> str:
+    def _generic_class(self, name: str, position: int) -> type[Operation]:
+        """The class of an op in generic form, which can be read without knowing it: all unknown ones are reported."""
+        found = self._classes.get(name) or self.ctx.get_optional_op(name)
+        if found is None:
+            self.unknown.setdefault(name, []).append(position)
+            return UnregisteredOp.with_name(name)
+        self._classes[name] = found
+        return found
+
+    def unknown_op(self, name: str) -> str:
         from difflib import get_close_matches
 
         dialect = name.partition(".")[0]
@@ -207,7 +217,7 @@ class Reader(AttributeReader):
             self.fail(f"{op.name} has {len(results)} results, {start} names are given", position)
 
     def _read_generic(self, name: str, position: int) -> Operation:
-        cls = self.op_class(name, position)
+        cls = self._generic_class(name, position)
         names = self.operand_list()
         successors: list[Block] = []
         match = _SUCCESSORS.match(self.text, self.p)
@@ -217,7 +227,6 @@ class Reader(AttributeReader):
         properties: dict[str, Attribute] = {}
         if self.take("<"):
             properties = self.read_dictionary()
-            properties.pop(_PROMISES.get(name, ""), None)
             self.want(">", " after the properties")
         regions = self._read_region_list() if self.at("(") else []
         attributes = self.read_dictionary() if self.at("{") else {}
@@ -290,6 +299,14 @@ class Reader(AttributeReader):
             self.forward_block_references[name] = [span]
             found = self.blocks[name] = (block, None)
         return found[0]
+
+    def read_successor(self) -> Block:
+        """`^label`."""
+        match = _LABEL.match(self.text, self.p)
+        if match is None:
+            self.fail(f"expected a block (^name), found {self.found()}")
+        self.p = match.end()
+        return self.block_named(match.group(1), match.start(1))
 
     def read_region(self, arguments: Sequence[tuple[str, Attribute, LocationAttr | None, int]] = ()) -> Region:
         """`{ ops and blocks }`. `arguments` (name, type, location, position) belong to an entry block without label."""
@@ -425,11 +442,9 @@ class Reader(AttributeReader):
 
     def parse_optional_successor(self) -> Block | None:
         self.to_chars()
-        match = _LABEL.match(self.text, self.p)
-        if match is not None:
-            self.p = match.end()
+        block = self.read_successor() if self.at("^") else None
         self.to_tokens()
-        return None if match is None else self.block_named(match.group(1), match.start(1))
+        return block
 
 
 def _move_properties(cls: type[Operation], properties: dict[str, Attribute], attributes: dict[str, Attribute]) -> None:

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterator
 
 from xdsl.ir import Operation
 
-from tiree.input.checks import contraction, elementwise, indexing, movement, regions
+from tiree.input.checks import contraction, elementwise, indexing, movement, regions, rounding
 from tiree.input.checks.values import Skip, Wrong
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
 
 CHECKS: dict[str, Callable[[Operation], None]] = {
+    **rounding.CHECKS,
     **elementwise.CHECKS,
     **movement.CHECKS,
     **contraction.CHECKS,

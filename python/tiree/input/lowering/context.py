@@ -157,6 +157,16 @@ class Lowering:
         op.location = self.location
         self.block.add_op(op)
 
+    def lower(self, op: Operation) -> None:
+        """Lowers one op."""
+        raise NotImplementedError
+
+    @contextmanager
+    def in_kernel(self) -> Generator[None]:
+        """What is emitted meanwhile is the body of a structured op."""
+        raise NotImplementedError
+        yield
+
     def lower_ops(self, block: Block) -> Sequence[SSAValue]:
         """Lowers the ops of a one-block region up to its return; gives the (old) values returned."""
         raise NotImplementedError

@@ -6,7 +6,8 @@ nothing is cloned first. Every other op is copied, with operands and types repla
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from xdsl.dialects import cf
@@ -23,6 +24,20 @@ from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
 from tiree.support.branches import reachable_blocks
 from tiree.support.typed import is_tensor_type
+
+_DIALECTS = frozenset({"arith", "builtin", "cf", "flow", "func", "hal", "linalg", "math", "scf", "tensor", "util"})
+_WITHOUT_LOWERING = frozenset(
+    {
+        "scf.parallel",
+        "scf.reduce",
+        "scf.forall",
+        "tensor.gather",
+        "tensor.scatter",
+        "func.call_indirect",
+        "func.constant",
+    }
+)
+"""Ops of these dialects that programs may use, and those that they may not."""
 
 _STEP_MESSAGE = StringAttr("scf.for needs a positive step")
 _RETURNS = ("func.return", "util.return", "stablehlo.return")
@@ -77,6 +92,14 @@ class FunctionLowering(Lowering):
                 type = TensorType(type, [])
             self.set(result, self.empty(type))
 
+    @contextmanager
+    def in_kernel(self) -> Generator[None]:
+        self.kernels += 1
+        try:
+            yield
+        finally:
+            self.kernels -= 1
+
     def callee(self, op: Operation, name: str = "callee") -> Block:
         """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
         attr = inherent(op, name)
@@ -124,18 +147,20 @@ class FunctionLowering(Lowering):
         else:
             self.set(op.results[0], result)
 
-    def _check_step(self, step: SSAValue) -> None:
+    def _check_step(self, step: SSAValue, unsigned: bool) -> None:
         """A loop whose step is not positive never ends: the call fails instead."""
         known = constant_int(step)
-        if known is None or known <= 0:
+        if known is None or known == 0 or (known < 0 and not unsigned):
             s = self.scalars()
-            positive = s.cmpi("sgt", step, s.constant(step.type, 0))
+            positive = s.cmpi("ne" if unsigned else "sgt", step, s.constant(step.type, 0))
             self.emit_op(cf.AssertOp.create(operands=[positive], properties={"msg": _STEP_MESSAGE}))
 
     def _foreign(self, op: Operation) -> None:
-        """Copies an op of another dialect."""
+        """Copies an op of another dialect. Raises `Unsupported` for one that no later stage knows."""
+        if op.name.partition(".")[0] not in _DIALECTS or op.name in _WITHOUT_LOWERING:
+            raise Unsupported("")
         if op.name == "scf.for" and not self.kernels:
-            self._check_step(self.get(op.operands[2]))
+            self._check_step(self.get(op.operands[2]), "unsignedCmp" in op.properties)
         self.kernels += op.name.startswith("linalg.")
         new = type(op).create(
             operands=[self.get(value) for value in op.operands],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.arith import constant_of
@@ -53,20 +53,24 @@ class _Tiles:
         """Which dimension of the split shape each packed dimension is."""
 
 
-def _padding(op: Operation) -> IntegerAttr | FloatAttr:
-    if len(op.operands) > 2:
-        value = constant_of(op.operands[2])
-        if is_integer_attr(value) or is_float_attr(value):
-            return value
-        raise Unsupported("with a padding value that is not a constant")
-    return scalar_attribute(tensor_type(op.operands[0]).element_type, 0)
+def _padded(emit: Lowering, op: Operation, shape: Sequence[int]) -> SSAValue:
+    """The source, filled up to `shape` at the ends."""
+    source = op.operands[0]
+    sizes = tensor_type(source).get_shape()
+    element = tensor_type(source).element_type
+    value = constant_of(op.operands[2]) if len(op.operands) > 2 else scalar_attribute(element, 0)
+    if is_integer_attr(value) or is_float_attr(value):
+        high = [wanted - size for wanted, size in zip(shape, sizes, strict=True)]
+        return emit.pad(source, value, [0] * len(shape), high)
+    if list(shape) == list(sizes):
+        return source
+    return emit.insert(source, emit.fill(op.operands[2], TensorType(element, shape)), [0] * len(shape), sizes)
 
 
 def lower_pack(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
     source = op.operands[0]
     tiles = _Tiles(op, tensor_type(source).get_shape())
-    high = [padded - size for padded, size in zip(tiles.padded, tiles.shape, strict=True)]
-    padded = emit.pad(source, _padding(op), [0] * tiles.rank, high)
+    padded = _padded(emit, op, tiles.padded)
     split = emit.expand(padded, tiles.groups, tiles.split) if len(tiles.split) > tiles.rank else padded
     return [_transposed(emit, split, tiles.order)]
 

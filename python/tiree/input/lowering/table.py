@@ -7,6 +7,7 @@ from tiree.input.lowering import (
     control_flow,
     convolution,
     elementwise,
+    expand,
     gather,
     reduce,
     scatter,
@@ -24,4 +25,5 @@ HANDLERS = {
     **scatter.HANDLERS,
     **sort.HANDLERS,
     **control_flow.HANDLERS,
+    **expand.HANDLERS,
 }
