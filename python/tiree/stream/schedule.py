@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
@@ -29,6 +29,7 @@ from tiree.stream.run import Run, RunEmitter
 from tiree.stream.storage import HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.tensor_ops import TensorOps, scalar_of
 from tiree.support.branches import BRANCHES, branch_arguments, branch_with
+from tiree.support.marks import SCHEDULED
 from tiree.support.symbols import SymbolNames
 from tiree.support.typed import is_tensor_type, symbol_of, tensor_type
 
@@ -368,6 +369,7 @@ class SchedulePass(ModulePass):
     strip_assertions: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
+        op.attributes[SCHEDULED] = UnitAttr()
         affinity = op.attributes.get("stream.affinity.default")
         pool = ConstantPool(SymbolNames(op).unique(GLOBAL_NAME))
         globals = take_constant_globals(op)

@@ -15,6 +15,7 @@ from tiree.dialects.dense import DenseAttr
 from tiree.dialects.util_types import CompositeAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.marks import FOREIGN_SCHEDULE, SCHEDULED
 from tiree.support.options import CompileOptions
 from tiree.support.typed import dictionary_of
 from tiree.vm.archive import IDENTIFIER, Buffer, Segment, place_segments, write_archive
@@ -38,7 +39,7 @@ def emit_pieces(module: ModuleOp, options: CompileOptions) -> Iterator[Buffer]:
     target = next((op for op in module.body.block.ops if isinstance(op, vm.ModuleOp)), None)
     if target is None:
         raise CompileError(Diagnostic("there is no vm.module to emit", location_of(module), "run the vm phase first"))
-    writer = _ModuleWriter(target, options)
+    writer = _ModuleWriter(target, options, SCHEDULED in module.attributes)
     flatbuffer = writer.build()
     return write_archive(flatbuffer, writer.segments, options.vm_emit_polyglot_zip)
 
@@ -46,10 +47,11 @@ def emit_pieces(module: ModuleOp, options: CompileOptions) -> Iterator[Buffer]:
 class _ModuleWriter:
     """Collects the parts of one module and writes its FlatBuffer."""
 
-    def __init__(self, module: vm.ModuleOp, options: CompileOptions) -> None:
+    def __init__(self, module: vm.ModuleOp, options: CompileOptions, scheduled: bool) -> None:
         ops = list(module.body.block.ops)
         self.module = module
         self.options = options
+        self.scheduled = scheduled
         self.functions = [op for op in ops if isinstance(op, vm.FuncOp)]
         self.imports = [op for op in ops if isinstance(op, vm.ImportOp)]
         self.exports = [op for op in ops if isinstance(op, vm.ExportOp)]
@@ -138,7 +140,11 @@ class _ModuleWriter:
     def _attributes(self, b: FlatBufferBuilder, digest: str) -> int:
         from tiree.vm.provenance import module_attributes
 
-        pairs = [*module_attributes(self.options), ("tiree.digest", digest)]
+        pairs = module_attributes(self.options)
+        uses_device = any(one.sym_name.data.startswith("hal.") for one in self.imports)
+        if uses_device and not self.scheduled:
+            pairs.append(FOREIGN_SCHEDULE)
+        pairs.append(("tiree.digest", digest))
         return b.offset_vector([_attr_def(b, k, v) for k, v in pairs])
 
     def _rodata(self, b: FlatBufferBuilder, segment: Segment) -> int:

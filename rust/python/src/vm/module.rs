@@ -67,9 +67,13 @@ impl Drop for Wrapped {
     }
 }
 
-/// Whether Tiree's compiler wrote `module`.
+/// Whether Tiree's compiler scheduled the device work of `module`: it then only reads arguments, and takes them at the
+/// alignment that `arguments` promises. A module that Tiree finished from another compiler's schedule says so.
 pub fn made_by_tiree(module: &AnyModule) -> bool {
-    matches!(module, AnyModule::Bytecode(m) if m.archive().def().attrs.iter().any(|a| a.key == "tiree.version"))
+    let AnyModule::Bytecode(module) = module else { return false };
+    let archive = module.archive();
+    let has = |key: &str| archive.def().attrs.iter().any(|a| a.key == key);
+    has("tiree.version") && !has("tiree.schedule")
 }
 
 impl VmModule {

@@ -1,0 +1,9 @@
+"""Attributes that tell a later phase what an earlier one has made sure of."""
+
+from __future__ import annotations
+
+SCHEDULED = "tiree.scheduled"
+"""On a module: Tiree decided what device work does with arguments. It only reads them, and its kernels take memory that
+is aligned to 16 bytes. Other compilers write to arguments in place, and their kernels need 64."""
+FOREIGN_SCHEDULE = ("tiree.schedule", "foreign")
+"""In a module file whose device work is not `SCHEDULED` by Tiree: the runtime hands it copies of a caller's arrays."""
