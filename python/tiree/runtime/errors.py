@@ -92,7 +92,7 @@ _LIMITS: dict[str, type[LimitError]] = {
 
 
 def from_status(code: int, text: str, message: str, limit: str | None = None) -> StatusError:
-    """The exception for a status whose whole text is `text`, about `limit` if that is why. The native module calls it."""
+    """The exception for a status whose whole text is `text`, about `limit` if that is why. Called natively."""
     name = CODES[code] if code < len(CODES) else ""
     error = (_LIMITS[limit] if limit else _CLASSES.get(name, StatusError))(text)
     error.code, error.message = code, message
