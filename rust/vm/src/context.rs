@@ -1,5 +1,7 @@
 //! Contexts: modules linked with each other, and their state.
 
+mod fork;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -399,7 +401,7 @@ fn bytecode_instance(
 ) -> Result<BytecodeInstance> {
     let def = module.archive().def();
     for dependency in &def.dependencies {
-        check_dependency(dependency, before)?;
+        check_dependency(dependency, &module, before)?;
     }
     let imports =
         module.import_defs().iter().map(|import| resolve(import, module.name(), before)).collect::<Result<_>>()?;
@@ -417,7 +419,7 @@ fn bytecode_instance(
     Ok(BytecodeInstance { rwdata, refs: slots.into(), imports, quota, module })
 }
 
-fn check_dependency(dependency: &Dependency, before: &[Arc<Instance>]) -> Result<()> {
+fn check_dependency(dependency: &Dependency, dependent: &BytecodeModule, before: &[Arc<Instance>]) -> Result<()> {
     if !dependency.is_required() {
         return Ok(());
     }
@@ -428,8 +430,11 @@ fn check_dependency(dependency: &Dependency, before: &[Arc<Instance>]) -> Result
     let have = found.version();
     if have < need {
         return Err(Status::not_found(format!(
-            "required module '{name}' version mismatch; have {have} but require {need}. Recompile the module with a \
-             compiler of this release, or use a newer runtime."
+            "required module '{name}' version mismatch; have {have} but require {need}. {} was compiled by {}; this is \
+             tiree {}. Install a newer runtime, or recompile the module with a compiler of this release.",
+            dependent.archive().source(),
+            dependent.archive().maker(),
+            env!("CARGO_PKG_VERSION")
         )));
     }
     Ok(())
