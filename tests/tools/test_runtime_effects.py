@@ -110,6 +110,10 @@ def shared_rows(head: str, *more: str) -> Rows:
         ),
         "system_executables": effect("--system_executables", done_well, "--module=system.vmfb", *sums, *more),
         "print_statistics": effect("--print_statistics", says("DEVICE_LOCAL"), *constant),
+        "vm_fuel": effect("--vm_fuel=1", says("more than 1 instructions"), *constant),
+        "vm_timeout_ms": effect("--vm_timeout_ms=0", says("before its deadline"), *constant),
+        "vm_stack_depth": effect("--vm_stack_depth=0", says("stack overflow"), *constant),
+        "vm_memory_limit": effect("--vm_memory_limit=1", says("limit of 1 bytes"), *constant),
         "input": effect("--input=2x3xf32=1", done_well, *MIXED_MODULE, "--function=split", *more),
     }  # fmt: skip
 

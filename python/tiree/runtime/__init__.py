@@ -45,7 +45,14 @@ from tiree.runtime.enums import (
     MemoryType,
     SemaphoreCompatibility,
 )
-from tiree.runtime.errors import StatusError
+from tiree.runtime.errors import (
+    FuelError,
+    LimitError,
+    MemoryLimitError,
+    StackLimitError,
+    StatusError,
+    TimeLimitError,
+)
 from tiree.runtime.loop_bridge import HalDeviceLoopBridge
 from tiree.runtime.shape import Shape
 from tiree.runtime.system_api import (
@@ -53,6 +60,7 @@ from tiree.runtime.system_api import (
     BoundModule,
     BoundModules,
     Config,
+    Limits,
     Module,
     SystemContext,
     load,
@@ -92,6 +100,7 @@ __all__ = [
     "Config",
     "DeviceArray",
     "FileHandle",
+    "FuelError",
     "FunctionInvoker",
     "HalAllocator",
     "HalBuffer",
@@ -106,9 +115,12 @@ __all__ = [
     "HalModuleDebugSink",
     "HalSemaphore",
     "Invocation",
+    "LimitError",
+    "Limits",
     "Linkage",
     "MappedMemory",
     "MemoryAccess",
+    "MemoryLimitError",
     "MemoryType",
     "Module",
     "ParameterIndex",
@@ -118,8 +130,10 @@ __all__ = [
     "SemaphoreCompatibility",
     "Shape",
     "SplatValue",
+    "StackLimitError",
     "StatusError",
     "SystemContext",
+    "TimeLimitError",
     "VmBuffer",
     "VmContext",
     "VmFunction",

@@ -53,6 +53,26 @@ class StatusTimeoutError(StatusError, TimeoutError):
     """DEADLINE_EXCEEDED."""
 
 
+class LimitError(StatusError):
+    """A call reached one of the limits that were set for it or for its context."""
+
+
+class FuelError(LimitError):
+    """The call executed as many instructions as its fuel allows."""
+
+
+class TimeLimitError(LimitError, StatusTimeoutError):
+    """The call took as long as its timeout allows."""
+
+
+class StackLimitError(LimitError, RecursionError):
+    """As many calls were active as `max_stack_depth` allows, or their frames took all of the stack."""
+
+
+class MemoryLimitError(LimitError, MemoryError):
+    """The objects of the context took as much memory as its `memory_limit` allows."""
+
+
 _CLASSES: dict[str, type[StatusError]] = {
     "INVALID_ARGUMENT": StatusValueError,
     "NOT_FOUND": StatusValueError,
@@ -63,9 +83,17 @@ _CLASSES: dict[str, type[StatusError]] = {
 }
 
 
-def from_status(code: int, text: str, message: str) -> StatusError:
-    """The exception for a status whose whole text is `text`; called by the native module."""
+_LIMITS: dict[str, type[LimitError]] = {
+    "fuel": FuelError,
+    "time": TimeLimitError,
+    "stack": StackLimitError,
+    "memory": MemoryLimitError,
+}
+
+
+def from_status(code: int, text: str, message: str, limit: str | None = None) -> StatusError:
+    """The exception for a status whose whole text is `text`, about `limit` if that is why. Called natively."""
     name = CODES[code] if code < len(CODES) else ""
-    error = _CLASSES.get(name, StatusError)(text)
+    error = (_LIMITS[limit] if limit else _CLASSES.get(name, StatusError))(text)
     error.code, error.message = code, message
     return error

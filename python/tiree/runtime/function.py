@@ -23,7 +23,11 @@ async def drive(invocation: Invocation) -> Any:
     while not invocation.step():
         ready: asyncio.Future[None] = loop.create_future()
         invocation.on_ready(lambda ready=ready: _wake_soon(loop, ready))
+        left = invocation.time_left
+        timer = None if left is None else loop.call_later(left, _wake, ready)
         await ready
+        if timer is not None:
+            timer.cancel()
     return invocation.results()
 
 

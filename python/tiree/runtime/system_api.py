@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from functools import partial
+from typing import Any, TypedDict, Unpack
 
 from tiree import _native
 from tiree.runtime.function import FunctionInvoker
@@ -14,10 +15,28 @@ from tiree.runtime.system_setup import get_device, get_first_device
 TARGET_BACKEND_TO_DRIVER = {"llvm-cpu": "local-task", "vmvx": "local-task"}
 
 
-class Config:
-    """A device and the modules that every context on it starts with."""
+class Limits(TypedDict, total=False):
+    """What calls of a context may use, each None for no limit.
 
-    def __init__(self, driver_name: str | None = None, *, device: _native.HalDevice | None = None) -> None:
+    `fuel` counts instructions of the VM, `timeout` seconds, `max_stack_depth` calls that are active at once, for each
+    call from outside that does not have limits of its own (`function.limited(...)`), and for initializers.
+    `memory_limit` is in bytes, for the buffers, lists and states of all modules together. What reaches a limit raises a
+    `LimitError`.
+    """
+
+    fuel: int | None
+    timeout: float | None
+    max_stack_depth: int | None
+    memory_limit: int | None
+
+
+class Config:
+    """A device, the modules that every context on it starts with, and the limits of their calls."""
+
+    def __init__(
+        self, driver_name: str | None = None, *, device: _native.HalDevice | None = None, **limits: Unpack[Limits]
+    ) -> None:
+        self.limits = limits
         if device is None:
             device = get_first_device(driver_name.split(",") if driver_name is not None else None)
         elif driver_name is not None:
@@ -107,11 +126,11 @@ class SystemContext:
         self.is_dynamic = vm_modules is None
         start = list(self.config.default_vm_modules)
         if vm_modules is None:
-            self.vm_context = _native.VmContext(self.instance)
+            self.vm_context = _native.VmContext(self.instance, **self.config.limits)
             self.vm_context.register_modules(start)
         else:
             start += list(vm_modules)
-            self.vm_context = _native.VmContext(self.instance, modules=start)
+            self.vm_context = _native.VmContext(self.instance, modules=start, **self.config.limits)
         self._bound = {module.name: BoundModule(self, module) for module in start}
         self.modules = BoundModules(self._bound)
 
@@ -188,15 +207,18 @@ def native_dependencies(vm_module: _native.VmModule, config: Config) -> list[_na
 class Module(BoundModule):
     """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles by its contents."""
 
-    def __init__(self, vm_module: _native.VmModule, device: str | _native.HalDevice | None = None) -> None:
+    def __init__(
+        self, vm_module: _native.VmModule, device: str | _native.HalDevice | None = None, **limits: Unpack[Limits]
+    ) -> None:
         opened = get_device(device) if isinstance(device, str) else device or get_first_device()
-        config = Config(device=opened)
+        config = Config(device=opened, **limits)
         modules = [*native_dependencies(vm_module, config), vm_module]
         super().__init__(SystemContext(vm_modules=modules, config=config), vm_module)
         self.device = device if isinstance(device, str) else opened.id
+        self._limits = limits
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Module, (self.vm_module, self.device)
+        return partial(Module, **self._limits), (self.vm_module, self.device)
 
     def __repr__(self) -> str:
         functions = [self[n].signature for n in self.vm_module.function_names if not n.startswith("__")]
@@ -204,12 +226,14 @@ class Module(BoundModule):
 
 
 def load(
-    source: str | os.PathLike[str] | bytes | bytearray | memoryview, device: str | _native.HalDevice | None = None
+    source: str | os.PathLike[str] | bytes | bytearray | memoryview,
+    device: str | _native.HalDevice | None = None,
+    **limits: Unpack[Limits],
 ) -> Module:
     """The compiled module in a file or in bytes, ready to call on `device` (default: the first of the default drivers).
 
     `load("add.vmfb").add(a, b)` calls `add`; arrays in, `DeviceArray`s out. Raises `ValueError` for a file that is no
-    module or is damaged, or an unknown device; `OSError` for a missing file.
+    module or is damaged, or an unknown device; `OSError` for a missing file. Limits hold for every call, see `Limits`.
     """
     instance = _native.VmInstance()
     if isinstance(source, bytes):
@@ -222,7 +246,7 @@ def load(
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         module = _native.VmModule.mmap(instance, path)
-    return Module(module, device)
+    return Module(module, device, **limits)
 
 
 def normalize_value(value: Any) -> Any:

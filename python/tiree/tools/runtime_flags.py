@@ -14,12 +14,20 @@ PARAMETER_FLAGS = (
     Flag("parameter_mode", "choice", "how parameter files are read: mapped, or preloaded", "file", ("file", "preload")),
 )  # fmt: skip
 
+LIMIT_FLAGS = (
+    Flag("vm_fuel", "int", "instructions that each call, also of an initializer, may execute", None),
+    Flag("vm_timeout_ms", "float", "milliseconds that each call may take", None),
+    Flag("vm_stack_depth", "int", "calls that may be active at once inside a call", None),
+    Flag("vm_memory_limit", "int", "bytes that buffers, lists and states of the modules may take", None),
+)
+
 MODULE_FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
     Flag("module", "repeat", "a .vmfb file; repeat for several, in order of registration", metavar="FILE"),
     Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
     Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
     *PARAMETER_FLAGS,
+    *LIMIT_FLAGS,
 )
 
 DEVICE_FLAGS = (

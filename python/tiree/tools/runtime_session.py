@@ -80,6 +80,20 @@ def dump_device(uri: str, options: dict[str, Any]) -> None:
         print(f"  stack: {found['worker_stack_size']} bytes per worker")
 
 
+def limits(parsed: ParsedFlags) -> dict[str, Any]:
+    """Keyword arguments of `VmContext` from the limit flags."""
+    for name in ("fuel", "timeout_ms", "stack_depth", "memory_limit"):
+        if (parsed[f"vm_{name}"] or 0) < 0:
+            raise fail(f"--vm_{name}={parsed[f'vm_{name}']}: cannot be negative")
+    timeout: float | None = parsed["vm_timeout_ms"]
+    return {
+        "fuel": parsed["vm_fuel"],
+        "timeout": None if timeout is None else timeout / 1e3,
+        "max_stack_depth": parsed["vm_stack_depth"],
+        "memory_limit": parsed["vm_memory_limit"],
+    }
+
+
 def parameters_module(parsed: ParsedFlags, instance: _native.VmInstance) -> _native.VmModule:
     """The `io_parameters` module over the archives of `--parameters=`; those of one scope are one index."""
     from tiree.tools.parameter_files import parameter_indices
@@ -122,7 +136,7 @@ class Session:
         others = (_native.create_native_module(self.instance, name, self.device) for name in sorted(needed))
         natives += [module for module in others if module is not None]
         try:
-            self.context = _native.VmContext(self.instance, modules=[*natives, *self.modules])
+            self.context = _native.VmContext(self.instance, modules=[*natives, *self.modules], **limits(parsed))
         except RuntimeError as error:
             raise explain_device(error) from None
 

@@ -24,6 +24,7 @@ use crate::signature::{ArgType, Argument};
 use crate::vm::refs::VmRef;
 
 /// Where arguments live, and how they may be aligned.
+#[derive(Clone)]
 pub struct ImportPolicy {
     /// For copies.
     pub allocator: Arc<Allocator>,

@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use pyo3::exceptions::{PyException, PyIndexError, PyKeyError, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use tiree_vm::{Status, StatusCode};
+use tiree_vm::{Limit, Status, StatusCode};
 
-/// `tiree.runtime.errors.from_status(code, text, message)` makes the exception: its class depends on the code.
+/// `tiree.runtime.errors.from_status(code, text, message, limit)` makes the exception: its class depends on the code, or on
+/// the limit that was reached.
 static FACTORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 thread_local! {
@@ -32,7 +33,13 @@ pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
         cause => cause.map(|(_, error)| error),
     };
     let text = if context.is_empty() { status.to_string() } else { format!("{context}: {status}") };
-    match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message()))) {
+    let limit = status.limit().map(|limit| match limit {
+        Limit::Fuel => "fuel",
+        Limit::Time => "time",
+        Limit::Stack => "stack",
+        Limit::Memory => "memory",
+    });
+    match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message(), limit))) {
         Ok(exception) => {
             let error = PyErr::from_value(exception);
             error.set_cause(py, cause);

@@ -8,12 +8,13 @@ use pyo3::types::{PyDict, PyTuple};
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
-use tiree_vm::{Step, Value};
+use tiree_vm::{Limits, Step, Value};
 
 use crate::arguments::{ImportPolicy, own_results, to_value};
 use crate::errors::IntoPython;
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
+use crate::limits::limits;
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
@@ -50,12 +51,14 @@ enum Fences {
 /// asynchronous ABI also takes its wait and signal fence as two more arguments; then the call returns at once, and the
 /// results are there when the signal fence is reached.
 #[pyclass(frozen, module = "tiree.runtime.function")]
+#[derive(Clone)]
 pub struct FunctionInvoker {
     function: Function,
     signature: Signature,
     policy: ImportPolicy,
     copying: ImportPolicy,
     vm_function: VmFunction,
+    limits: Limits,
 }
 
 impl FunctionInvoker {
@@ -157,7 +160,7 @@ impl FunctionInvoker {
     /// Runs the call to its end.
     fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<Vec<Value>> {
         let started = py.detach(|| {
-            let mut invocation = self.function.start(values)?;
+            let mut invocation = self.function.start_limited(values, &self.limits)?;
             Ok(match invocation.step()? {
                 Step::Done(results) => (results, None),
                 Step::Pending(wait) => (Vec::new(), Some((invocation, wait))),
@@ -167,7 +170,8 @@ impl FunctionInvoker {
         let Some((mut invocation, mut wait)) = pending else { return Ok(results) };
         loop {
             match wait {
-                Some(wait) => _ = wait_for(py, &*wait, None)?,
+                // When the time of the call is over, the next step says so.
+                Some(wait) => _ = wait_for(py, &*wait, invocation.deadline())?,
                 None => py.check_signals()?,
             }
             match py.detach(|| invocation.step()).or_raise(py, INVOKING)? {
@@ -196,7 +200,8 @@ impl FunctionInvoker {
         // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
         let (policy, copying) = (policy(!made_by_tiree), policy(true));
-        Ok(FunctionInvoker { function, signature, policy, copying, vm_function: vm_function.clone() })
+        let vm_function = vm_function.clone();
+        Ok(FunctionInvoker { function, signature, policy, copying, vm_function, limits: Limits::default() })
     }
 
     /// Calls and waits: None, one result, or a tuple.
@@ -232,7 +237,20 @@ impl FunctionInvoker {
     ) -> PyResult<Invocation> {
         let (values, fences) = self.arguments(args, kwargs, &self.copying)?;
         let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
-        Ok(Invocation::new(self.function.start(values).or_raise(py, INVOKING)?, signal))
+        let started = self.function.start_limited(values, &self.limits);
+        Ok(Invocation::new(started.or_raise(py, INVOKING)?, signal))
+    }
+
+    /// The same function, each call of which may execute `fuel` instructions, take `timeout` seconds and have
+    /// `max_stack_depth` calls active. None: what the context allows.
+    #[pyo3(signature = (*, fuel = None, timeout = None, max_stack_depth = None))]
+    fn limited(
+        &self,
+        fuel: Option<u64>,
+        timeout: Option<f64>,
+        max_stack_depth: Option<u32>,
+    ) -> PyResult<FunctionInvoker> {
+        Ok(FunctionInvoker { limits: limits(fuel, timeout, max_stack_depth)?, ..self.clone() })
     }
 
     /// What the module says about the function.

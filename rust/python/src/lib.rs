@@ -6,6 +6,7 @@ mod errors;
 mod foreign;
 mod hal;
 mod invoker;
+mod limits;
 mod signature;
 mod tools;
 mod vm;

@@ -12,16 +12,16 @@ use tiree_vm::archive::Archive;
 use tiree_vm::cconv::{CallingConvention, Item, Kind};
 use tiree_vm::disasm::{Options, Output, dump};
 use tiree_vm::types::TypeDef;
-use tiree_vm::{Limits, Value, VmList, refs};
+use tiree_vm::{Value, VmList, refs};
 
 use crate::errors::IntoPython;
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
+use crate::limits::limits;
 use crate::signature::{ArgType, Argument, Signature, dims_text};
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
 use crate::vm::list::VmVariantList;
-use crate::waiting::deadline_in;
 
 fn kinds(items: &[Item]) -> Vec<Kind> {
     items.iter().filter_map(|item| if let Item::Scalar(kind) = item { Some(*kind) } else { None }).collect()
@@ -217,11 +217,11 @@ pub fn time_invocations(
 ) -> PyResult<f64> {
     let bound = context.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
     let args = crate::invoker::fit_numbers(&bound, values_of(py, inputs)?);
+    let limits = limits(fuel, timeout, None)?;
     py.detach(|| {
         let start = std::time::Instant::now();
         let mut watch = tiree_vm::interrupt::Watch::default();
         for i in 0..iterations {
-            let limits = Limits { fuel, deadline: deadline_in(timeout), max_stack_depth: None };
             bound.invoke_limited(args.clone(), &limits)?;
             if i % 16 == 15 {
                 watch.look()?;

@@ -10,6 +10,7 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
+use crate::quota::Charge;
 use crate::refs::RefObject;
 use crate::status::{Result, Status};
 
@@ -26,6 +27,8 @@ pub struct VmBuffer {
     length: usize,
     mutable: bool,
     memory: Memory,
+    /// Given back with the buffer.
+    _charge: Option<Charge>,
 }
 
 // SAFETY: the bytes are either never written (immutable) or only accessed atomically (mutable), see the module text.
@@ -68,7 +71,7 @@ impl VmBuffer {
         let layout = Layout::from_size_align(length.max(1), alignment.max(MIN_ALIGNMENT)).map_err(|_| exhausted())?;
         // SAFETY: the layout has a non-zero size.
         let data = NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(exhausted)?;
-        Ok(VmBuffer { data, length, mutable: true, memory: Memory::Heap(layout) })
+        Ok(VmBuffer { data, length, mutable: true, memory: Memory::Heap(layout), _charge: None })
     }
 
     /// A copy of `bytes`.
@@ -91,7 +94,14 @@ impl VmBuffer {
         mutable: bool,
         owner: Arc<dyn Any + Send + Sync>,
     ) -> VmBuffer {
-        VmBuffer { data, length, mutable, memory: Memory::Foreign { _owner: owner } }
+        VmBuffer { data, length, mutable, memory: Memory::Foreign { _owner: owner }, _charge: None }
+    }
+
+    /// The same buffer, which holds `charge` as long as it lives.
+    #[must_use]
+    pub fn charged(mut self, charge: Option<Charge>) -> VmBuffer {
+        self._charge = charge;
+        self
     }
 
     /// The same buffer, from now on immutable.

@@ -1,5 +1,7 @@
 //! Contexts: modules linked with each other, and their state.
 
+mod fork;
+
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -11,6 +13,7 @@ use crate::cconv::CallingConvention;
 use crate::invocation::{self, Invocation};
 use crate::limits::Limits;
 use crate::module::{Module, NativeModule};
+use crate::quota::{Charge, Quota};
 use crate::refs::Ref;
 use crate::status::{Annotate, Result, Status};
 use crate::value::Value;
@@ -87,6 +90,18 @@ pub(crate) struct BytecodeInstance {
     pub rwdata: VmBuffer,
     pub refs: Box<[Mutex<Ref>]>,
     pub imports: Box<[Option<ImportTarget>]>,
+    /// What the memory of its objects is taken from.
+    pub quota: Option<Arc<Quota>>,
+}
+
+/// What an object takes beside its contents.
+const OBJECT_SIZE: usize = 96;
+
+impl BytecodeInstance {
+    /// Takes the bytes of a new object from the quota, if there is one.
+    pub fn charge(&self, bytes: usize) -> Result<Option<Charge>> {
+        self.quota.as_ref().map(|quota| Charge::new(quota, bytes.saturating_add(OBJECT_SIZE))).transpose()
+    }
 }
 
 /// State of a native module in one context.
@@ -141,9 +156,20 @@ impl Instance {
     }
 }
 
+/// How a context is made.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ContextOptions {
+    /// Bytes that buffers, lists and state made by its modules may take together: RESOURCE_EXHAUSTED beyond.
+    pub memory: Option<usize>,
+    /// Limits of every call that does not have its own, of `__init` and `__deinit` too.
+    pub limits: Limits,
+}
+
 struct Inner {
     instances: RwLock<Vec<Arc<Instance>>>,
     frozen: bool,
+    limits: Limits,
+    quota: Option<Arc<Quota>>,
 }
 
 impl Drop for Inner {
@@ -153,7 +179,7 @@ impl Drop for Inner {
             let ordinal = instance.any_module().lookup_export("__deinit");
             if let (Instance::Bytecode(_), Some(ordinal)) = (&*instance, ordinal) {
                 // Nobody is left to hear of a failure while tearing down.
-                let _ = Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &Limits::default())
+                let _ = Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &self.limits)
                     .and_then(Invocation::finish);
             }
         }
@@ -174,7 +200,12 @@ impl fmt::Debug for Context {
 impl Context {
     /// A context of `modules`, which are linked in this order; it cannot grow afterwards.
     pub fn new(modules: impl IntoIterator<Item = AnyModule>) -> Result<Context> {
-        let context = Context(Arc::new(Inner { instances: RwLock::default(), frozen: true }));
+        Context::with_options(modules, &ContextOptions::default())
+    }
+
+    /// As [`Context::new`], with limits.
+    pub fn with_options(modules: impl IntoIterator<Item = AnyModule>, options: &ContextOptions) -> Result<Context> {
+        let context = Context::empty(true, options);
         for module in modules {
             context.link(module).annotate(|| "creating VM context".into())?;
         }
@@ -183,7 +214,22 @@ impl Context {
 
     /// An empty context that grows by [`Context::register`].
     pub fn growable() -> Context {
-        Context(Arc::new(Inner { instances: RwLock::default(), frozen: false }))
+        Context::growable_with_options(&ContextOptions::default())
+    }
+
+    /// As [`Context::growable`], with limits.
+    pub fn growable_with_options(options: &ContextOptions) -> Context {
+        Context::empty(false, options)
+    }
+
+    fn empty(frozen: bool, options: &ContextOptions) -> Context {
+        let quota = options.memory.map(Quota::new);
+        Context(Arc::new(Inner { instances: RwLock::default(), frozen, limits: options.limits, quota }))
+    }
+
+    /// The memory of its objects, when it is limited.
+    pub fn quota(&self) -> Option<&Arc<Quota>> {
+        self.0.quota.as_ref()
     }
 
     /// Links another module: its dependencies and imports are looked up in the modules registered before (latest
@@ -202,10 +248,12 @@ impl Context {
     fn link(&self, module: AnyModule) -> Result<()> {
         let instance = Arc::new(match module {
             AnyModule::Native(module) => Instance::Native(native_instance(module)?),
-            AnyModule::Bytecode(module) => Instance::Bytecode(bytecode_instance(module, &self.instances())?),
+            AnyModule::Bytecode(module) => {
+                Instance::Bytecode(bytecode_instance(module, &self.instances(), self.0.quota.clone())?)
+            }
         });
         if let (Instance::Bytecode(_), Some(ordinal)) = (&*instance, instance.any_module().lookup_export("__init")) {
-            Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &Limits::default())
+            Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &self.0.limits)
                 .and_then(Invocation::finish)
                 .annotate(|| format!("initializing module '{}'", instance.any_module().name()))?;
         }
@@ -314,8 +362,9 @@ impl Function {
         self.start_limited(args, &Limits::default())
     }
 
-    /// As [`Function::start`]; an error ends the call when it reaches a limit.
+    /// As [`Function::start`]; an error ends the call when it reaches a limit. Time counts from now.
     pub fn start_limited(&self, args: Vec<Value>, limits: &Limits) -> Result<Invocation> {
+        let limits = &limits.or(&self.context.0.limits);
         let invocation = Invocation::on_instance(self.instance.clone(), self.ordinal, args, limits);
         invocation.map(|i| i.keep_context(self.context.clone())).annotate(|| self.calling())
     }
@@ -327,6 +376,7 @@ impl Function {
 
     /// As [`Function::invoke`]; an error ends the call when it reaches a limit.
     pub fn invoke_limited(&self, args: Vec<Value>, limits: &Limits) -> Result<Vec<Value>> {
+        let limits = &limits.or(&self.context.0.limits);
         invocation::invoke(&self.instance, self.ordinal, args, limits).annotate(|| self.calling())
     }
 
@@ -344,10 +394,14 @@ fn native_instance(module: Arc<dyn NativeModule>) -> Result<NativeInstance> {
     Ok(NativeInstance { state: module.create_state()?, cconvs, object: Arc::as_ptr(&module), module })
 }
 
-fn bytecode_instance(module: Arc<BytecodeModule>, before: &[Arc<Instance>]) -> Result<BytecodeInstance> {
+fn bytecode_instance(
+    module: Arc<BytecodeModule>,
+    before: &[Arc<Instance>],
+    quota: Option<Arc<Quota>>,
+) -> Result<BytecodeInstance> {
     let def = module.archive().def();
     for dependency in &def.dependencies {
-        check_dependency(dependency, before)?;
+        check_dependency(dependency, &module, before)?;
     }
     let imports =
         module.import_defs().iter().map(|import| resolve(import, module.name(), before)).collect::<Result<_>>()?;
@@ -357,12 +411,15 @@ fn bytecode_instance(module: Arc<BytecodeModule>, before: &[Arc<Instance>]) -> R
             "{refs} global references; at most {MAX_GLOBAL_REFS} are possible"
         )));
     }
+    let size = bytes as usize + refs as usize * size_of::<Mutex<Ref>>();
+    let charge = quota.as_ref().map(|quota| Charge::new(quota, size)).transpose()?;
     let mut slots = Vec::new();
     slots.resize_with(refs as usize, Mutex::default);
-    Ok(BytecodeInstance { rwdata: VmBuffer::allocate(bytes as usize, 0)?, refs: slots.into(), imports, module })
+    let rwdata = VmBuffer::allocate(bytes as usize, 0)?.charged(charge);
+    Ok(BytecodeInstance { rwdata, refs: slots.into(), imports, quota, module })
 }
 
-fn check_dependency(dependency: &Dependency, before: &[Arc<Instance>]) -> Result<()> {
+fn check_dependency(dependency: &Dependency, dependent: &BytecodeModule, before: &[Arc<Instance>]) -> Result<()> {
     if !dependency.is_required() {
         return Ok(());
     }
@@ -373,8 +430,11 @@ fn check_dependency(dependency: &Dependency, before: &[Arc<Instance>]) -> Result
     let have = found.version();
     if have < need {
         return Err(Status::not_found(format!(
-            "required module '{name}' version mismatch; have {have} but require {need}. Recompile the module with a \
-             compiler of this release, or use a newer runtime."
+            "required module '{name}' version mismatch; have {have} but require {need}. {} was compiled by {}; this is \
+             tiree {}. Install a newer runtime, or recompile the module with a compiler of this release.",
+            dependent.archive().source(),
+            dependent.archive().maker(),
+            env!("CARGO_PKG_VERSION")
         )));
     }
     Ok(())

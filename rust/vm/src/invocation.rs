@@ -49,6 +49,7 @@ impl Invocation {
         limits: &Limits,
     ) -> Result<Invocation> {
         let args = check_args(&instance, ordinal, args)?;
+        let limits = &limits.started();
         let stage = match &*instance {
             Instance::Native(_) => Stage::Native { args: Arguments::new(args, &[])?, resume: None },
             Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args, limits)?),
@@ -141,6 +142,7 @@ pub(crate) fn invoke(
         return Invocation::on_instance(instance.clone(), ordinal, args, limits)?.finish();
     }
     let args = check_args(instance, ordinal, args)?;
+    let limits = &limits.started();
     let mut machine = Machine::start(instance.clone(), ordinal, args, limits)?;
     loop {
         match machine.run()? {

@@ -7,20 +7,61 @@
 //! bytes one for every 32. So the fuel that a call used is never less than the instructions that it executed, and depends
 //! on nothing but the module and the arguments.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::interrupt::Watch;
 use crate::status::{Result, Status};
+
+/// A limit that an error can be about, see [`Status::limit`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// [`Limits::fuel`]
+    Fuel,
+    /// [`Limits::timeout`] and [`Limits::deadline`]
+    Time,
+    /// [`Limits::max_stack_depth`] and [`MAX_STACK`]
+    Stack,
+    /// [`ContextOptions::memory`](crate::ContextOptions::memory)
+    Memory,
+}
 
 /// Limits of one call; none unless set.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
     /// Instructions that the call and all it calls may execute: RESOURCE_EXHAUSTED beyond.
     pub fuel: Option<u64>,
-    /// When it must be done: DEADLINE_EXCEEDED after. Native functions are not interrupted.
+    /// How long it may take from its start: DEADLINE_EXCEEDED after. Native functions are not interrupted.
+    pub timeout: Option<Duration>,
+    /// When it must be done; with a timeout, the earlier of both counts.
     pub deadline: Option<Instant>,
     /// Calls that may be active at once: RESOURCE_EXHAUSTED beyond. Frames take at most [`MAX_STACK`] bytes in any case.
     pub max_stack_depth: Option<u32>,
+}
+
+impl Limits {
+    /// These limits, and those of `others` where there is none. A time to end replaces any other.
+    #[must_use]
+    pub fn or(self, others: &Limits) -> Limits {
+        let timed = self.timeout.is_some() || self.deadline.is_some();
+        Limits {
+            fuel: self.fuel.or(others.fuel),
+            timeout: if timed { self.timeout } else { others.timeout },
+            deadline: if timed { self.deadline } else { others.deadline },
+            max_stack_depth: self.max_stack_depth.or(others.max_stack_depth),
+        }
+    }
+
+    /// The same, the timeout turned into a deadline: for a call that starts now.
+    #[must_use]
+    pub(crate) fn started(mut self) -> Limits {
+        // A time that no clock reaches is no end.
+        let end = self.timeout.take().and_then(|timeout| Instant::now().checked_add(timeout));
+        self.deadline = match (self.deadline, end) {
+            (Some(deadline), Some(end)) => Some(deadline.min(end)),
+            (deadline, end) => deadline.or(end),
+        };
+        self
+    }
 }
 
 /// Most bytes that the frames of one invocation may take.
@@ -97,6 +138,7 @@ impl Budget {
         let limit = self.limit.unwrap_or(u64::MAX);
         self.slice = 0;
         Status::resource_exhausted(format!("out of fuel: the call needs more than {limit} instructions, its limit"))
+            .with_limit(Limit::Fuel)
     }
 
     /// DEADLINE_EXCEEDED when it is past; asks the embedding process now and then.
@@ -142,5 +184,5 @@ impl Budget {
 /// DEADLINE_EXCEEDED.
 #[cold]
 pub(crate) fn past_deadline() -> Status {
-    Status::deadline_exceeded("the call did not finish before its deadline")
+    Status::deadline_exceeded("the call did not finish before its deadline").with_limit(Limit::Time)
 }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::bytecode::{Inst, MOVE, kind};
+use crate::quota::{Charge, Quota};
 use crate::refs::{self, Ref, RefObject, Shared};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
@@ -202,6 +203,7 @@ pub struct CallFrame<'a> {
     first: *const Inst,
     results: &'a mut Vec<Value>,
     resume: &'a mut Option<Box<dyn Any + Send>>,
+    quota: Option<&'a Arc<Quota>>,
 }
 
 /// A place among the arguments of a call.
@@ -217,7 +219,7 @@ impl<'a> CallFrame<'a> {
     ) -> CallFrame<'a> {
         // SAFETY: every word was made together with its register; all are borrowed for 'a.
         let registers = unsafe { Registers::new(arguments.frame.as_ptr().cast()) };
-        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume)
+        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume, None)
     }
 
     /// A frame whose arguments are registers: each of `words` has a kind and a register, each of `spans` a count.
@@ -228,8 +230,19 @@ impl<'a> CallFrame<'a> {
         registers: Registers<'a>,
         results: &'a mut Vec<Value>,
         resume: &'a mut Option<Box<dyn Any + Send>>,
+        quota: Option<&'a Arc<Quota>>,
     ) -> CallFrame<'a> {
-        CallFrame { words: words.iter(), spans: spans.iter(), registers, first: words.as_ptr(), results, resume }
+        CallFrame { words: words.iter(), spans: spans.iter(), registers, first: words.as_ptr(), results, resume, quota }
+    }
+
+    /// What the memory of objects that the caller asks for is to be taken from.
+    pub fn quota(&self) -> Option<&'a Arc<Quota>> {
+        self.quota
+    }
+
+    /// Takes `bytes` of the caller's memory, if it is limited: the object that they are for keeps what is returned.
+    pub fn charge(&self, bytes: usize) -> Result<Option<Charge>> {
+        self.quota.map(|quota| Charge::new(quota, bytes)).transpose()
     }
 
     /// All arguments that have not been read, flat.

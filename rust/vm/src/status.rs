@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::limits::Limit;
+
 /// Why an operation failed; numbers and names are IREE's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -93,6 +95,7 @@ struct Inner {
     code: StatusCode,
     message: String,
     annotations: Vec<String>,
+    limit: Option<Limit>,
 }
 
 /// An error: a code, a message and what the layers above added to it. One pointer wide.
@@ -150,7 +153,7 @@ constructors! {
 impl Status {
     /// An error of `code`. `code` should not be `Ok`.
     pub fn new(code: StatusCode, message: impl Into<String>) -> Status {
-        Status(Box::new(Inner { code, message: message.into(), annotations: Vec::new() }))
+        Status(Box::new(Inner { code, message: message.into(), annotations: Vec::new(), limit: None }))
     }
 
     /// The code.
@@ -166,6 +169,18 @@ impl Status {
     /// What the layers above added, innermost first.
     pub fn annotations(&self) -> &[String] {
         &self.0.annotations
+    }
+
+    /// The limit that was reached, when that is what it is about.
+    pub fn limit(&self) -> Option<Limit> {
+        self.0.limit
+    }
+
+    /// Says which limit was reached.
+    #[must_use]
+    pub fn with_limit(mut self, limit: Limit) -> Status {
+        self.0.limit = Some(limit);
+        self
     }
 
     /// Adds where or while doing what it happened.

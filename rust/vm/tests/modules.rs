@@ -379,3 +379,42 @@ fn everything_can_go_to_another_thread() {
     share::<VmBuffer>();
     check::<tiree_vm::Invocation>();
 }
+
+#[test]
+fn forks_have_states_of_their_own() {
+    let context = context(&Host::new(0));
+    let count =
+        |context: &Context| format!("{:?}", context.lookup_function("lib.count").unwrap().invoke(vec![]).unwrap());
+    assert_eq!(count(&context), "[i32=42]");
+    let fork = context.fork().unwrap();
+    // What is copied is the state at that time, without another `__init`.
+    assert_eq!(
+        (count(&fork), count(&fork), count(&context)),
+        ("[i32=43]".into(), "[i32=44]".into(), "[i32=43]".into())
+    );
+    // Imports of a fork lead to its own modules, which outlive the context that it came from.
+    drop(context);
+    assert_eq!(format!("{:?}", call(&fork, "call_lib", vec![21.into(), (-4).into()]).unwrap()), "[i64=-8, i32=42]");
+}
+
+#[test]
+fn eight_threads_run_one_module_at_once() {
+    let module = bytecode("flow");
+    let context = Context::new([module]).unwrap();
+    std::thread::scope(|scope| {
+        for thread in 0..8i32 {
+            let fork = context.fork().unwrap();
+            let shared = &context;
+            scope.spawn(move || {
+                for i in 0..100 {
+                    let n = i64::from(thread * 7 + i % 50);
+                    for context in [shared, &fork] {
+                        let function = context.function("flow", "recurse").unwrap();
+                        let results = function.invoke(vec![Value::I32(n as i32)]).unwrap();
+                        assert_eq!(format!("{results:?}"), format!("[i64={}]", n * (n + 1) / 2));
+                    }
+                }
+            });
+        }
+    });
+}

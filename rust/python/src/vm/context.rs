@@ -3,9 +3,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
-use tiree_vm::context::{AnyModule, Context};
+use tiree_vm::context::{AnyModule, Context, ContextOptions};
 
 use crate::errors::IntoPython;
+use crate::limits::limits;
 use crate::vm::function::VmFunction;
 use crate::vm::invocation::{INVOKING, Invocation};
 use crate::vm::list::VmVariantList;
@@ -14,6 +15,9 @@ use crate::vm::module::{VmInstance, VmModule};
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// A context; it can grow when it was made without modules.
+///
+/// `memory_limit` is how many bytes the buffers, lists and states of its modules may take together. `fuel`, `timeout`
+/// (seconds) and `max_stack_depth` limit every call that does not have its own limits, of initializers too.
 #[pyclass(frozen, module = "tiree._native")]
 pub struct VmContext {
     /// The context.
@@ -26,14 +30,24 @@ pub struct VmContext {
 #[pymethods]
 impl VmContext {
     #[new]
-    #[pyo3(signature = (instance, modules = None))]
-    fn new(py: Python<'_>, instance: &VmInstance, modules: Option<Vec<PyRef<'_, VmModule>>>) -> PyResult<VmContext> {
+    #[pyo3(signature = (instance, modules = None, *, memory_limit = None, fuel = None, timeout = None,
+                        max_stack_depth = None))]
+    fn new(
+        py: Python<'_>,
+        instance: &VmInstance,
+        modules: Option<Vec<PyRef<'_, VmModule>>>,
+        memory_limit: Option<usize>,
+        fuel: Option<u64>,
+        timeout: Option<f64>,
+        max_stack_depth: Option<u32>,
+    ) -> PyResult<VmContext> {
         let _ = instance;
+        let options = ContextOptions { memory: memory_limit, limits: limits(fuel, timeout, max_stack_depth)? };
         let inner = match modules {
-            None => Context::growable(),
+            None => Context::growable_with_options(&options),
             Some(modules) => {
                 let modules: Vec<AnyModule> = modules.iter().map(|m| m.inner.clone()).collect();
-                py.detach(|| Context::new(modules)).or_raise(py, "Error creating vm context")?
+                py.detach(|| Context::with_options(modules, &options)).or_raise(py, "Error creating vm context")?
             }
         };
         Ok(VmContext { inner, context_id: NEXT_ID.fetch_add(1, Ordering::Relaxed) })
@@ -55,28 +69,53 @@ impl VmContext {
         self.inner.modules().iter().map(|m| m.name().to_owned()).collect()
     }
 
+    /// Bytes that the objects of its modules take now; None without a limit.
+    #[getter]
+    fn memory_used(&self) -> Option<usize> {
+        self.inner.quota().map(|quota| quota.used())
+    }
+
     /// Calls `function` with the values of `inputs` and appends its results to `outputs`.
+    ///
+    /// The call may execute `fuel` instructions, take `timeout` seconds and have `max_stack_depth` calls active.
+    #[pyo3(signature = (function, inputs, outputs, *, fuel = None, timeout = None, max_stack_depth = None))]
+    #[allow(clippy::too_many_arguments)] // Python names them.
     fn invoke(
         &self,
         py: Python<'_>,
         function: &VmFunction,
         inputs: &VmVariantList,
         outputs: &VmVariantList,
+        fuel: Option<u64>,
+        timeout: Option<f64>,
+        max_stack_depth: Option<u32>,
     ) -> PyResult<()> {
-        for value in self.begin(py, function, inputs)?.finish_now(py)? {
+        let invocation = self.begin(py, function, inputs, fuel, timeout, max_stack_depth)?;
+        for value in invocation.finish_now(py)? {
             outputs.0.push(value).or_raise(py, "")?;
         }
         Ok(())
     }
 
-    /// Starts a call that the caller drives: `step()` until it is done. Nothing runs before the first step.
-    fn begin(&self, py: Python<'_>, function: &VmFunction, inputs: &VmVariantList) -> PyResult<Invocation> {
+    /// Starts a call that the caller drives: `step()` until it is done. Nothing runs before the first step; time counts
+    /// from now.
+    #[pyo3(signature = (function, inputs, *, fuel = None, timeout = None, max_stack_depth = None))]
+    fn begin(
+        &self,
+        py: Python<'_>,
+        function: &VmFunction,
+        inputs: &VmVariantList,
+        fuel: Option<u64>,
+        timeout: Option<f64>,
+        max_stack_depth: Option<u32>,
+    ) -> PyResult<Invocation> {
         let bound = self.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
         let mut args = Vec::with_capacity(inputs.0.len());
         for i in 0..inputs.0.len() {
             args.push(inputs.0.get(i).or_raise(py, "")?);
         }
-        let started = bound.start(crate::invoker::fit_numbers(&bound, args));
+        let limits = limits(fuel, timeout, max_stack_depth)?;
+        let started = bound.start_limited(crate::invoker::fit_numbers(&bound, args), &limits);
         Ok(Invocation::new(started.or_raise(py, INVOKING)?, None))
     }
 }

@@ -1,5 +1,6 @@
 //! `Invocation`: a call in progress that Python drives. Many can be in flight on one thread.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -35,12 +36,14 @@ pub struct Invocation {
     state: Mutex<State>,
     /// Reached when the work that the call queued is done; None when the call itself waits for its work.
     signal: Option<Arc<Fence>>,
+    /// At the end of the last step.
+    fuel_used: AtomicU64,
 }
 
 impl Invocation {
     /// Wraps a call that has not run yet.
     pub fn new(inner: Inner, signal: Option<Arc<Fence>>) -> Invocation {
-        Invocation { state: Mutex::new(State::Running(inner, None)), signal }
+        Invocation { state: Mutex::new(State::Running(inner, None)), signal, fuel_used: AtomicU64::new(0) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -59,14 +62,18 @@ impl Invocation {
             }
         };
         let (next, outcome) = match taken {
-            State::Running(mut inner, _) => match py.detach(|| inner.step()) {
-                Ok(Step::Done(values)) => match &self.signal {
-                    Some(fence) => finish(py, values, fence.clone()),
-                    None => (State::Done(values), Ok(true)),
-                },
-                Ok(Step::Pending(wait)) => (State::Running(inner, wait), Ok(false)),
-                Err(status) => (State::Failed, Err(to_python(py, INVOKING, &status))),
-            },
+            State::Running(mut inner, _) => {
+                let step = py.detach(|| inner.step());
+                self.fuel_used.store(inner.fuel_used(), Ordering::Relaxed);
+                match step {
+                    Ok(Step::Done(values)) => match &self.signal {
+                        Some(fence) => finish(py, values, fence.clone()),
+                        None => (State::Done(values), Ok(true)),
+                    },
+                    Ok(Step::Pending(wait)) => (State::Running(inner, wait), Ok(false)),
+                    Err(status) => (State::Failed, Err(to_python(py, INVOKING, &status))),
+                }
+            }
             State::Finishing(values, fence) => finish(py, values, fence),
             other => (other, Ok(false)),
         };
@@ -91,10 +98,16 @@ impl Invocation {
 
     /// Whether the call ended before `deadline`.
     fn wait_until(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
+        // That of the call itself: when it is past, the next step raises.
+        let own = match &*self.lock() {
+            State::Running(inner, _) => inner.deadline(),
+            _ => None,
+        };
+        let end = own.into_iter().chain(deadline).min();
         while !self.advance(py)? {
             match self.pending() {
                 Some(wait) => {
-                    if !wait_for(py, &*wait, deadline)? {
+                    if !wait_for(py, &*wait, end)? && deadline.is_some_and(|d| Instant::now() >= d) {
                         return Ok(false);
                     }
                 }
@@ -133,6 +146,26 @@ impl Invocation {
     /// Runs until the call ends (True) or has to wait (False). Raises what the call raises.
     fn step(&self, py: Python<'_>) -> PyResult<bool> {
         self.advance(py)
+    }
+
+    /// Instructions that the call has used of its fuel: what it executed, or a little more.
+    #[getter]
+    fn fuel_used(&self) -> u64 {
+        match &*self.lock() {
+            State::Running(inner, _) => inner.fuel_used(),
+            _ => self.fuel_used.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Seconds until the deadline of the call, which the next step after it raises; None when there is none or no step.
+    #[getter]
+    fn time_left(&self) -> Option<f64> {
+        match &*self.lock() {
+            State::Running(inner, _) => {
+                inner.deadline().map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64())
+            }
+            _ => None,
+        }
     }
 
     /// Whether results are there.

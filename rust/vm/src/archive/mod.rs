@@ -129,16 +129,20 @@ impl Archive {
         Ok(())
     }
 
+    /// The compiler that wrote it, as far as it says.
+    pub(crate) fn maker(&self) -> String {
+        match self.def.attrs.iter().find(|attr| attr.key == "tiree.version") {
+            Some(attr) => format!("tiree {}", attr.value),
+            None => "another compiler".to_owned(),
+        }
+    }
+
     fn check_version(&self) -> Result<()> {
         let (major, minor) = (self.def.bytecode_version >> 16, self.def.bytecode_version & 0xFFFF);
         if isa::supports_version(major, minor) {
             return Ok(());
         }
-        let attr = |key: &str| self.def.attrs.iter().find(|a| a.key == key).map(|a| a.value.as_str());
-        let maker = match attr("tiree.version") {
-            Some(version) => format!("tiree {version}"),
-            None => "another compiler".to_owned(),
-        };
+        let maker = self.maker();
         Err(Status::invalid_argument(format!(
             "bytecode version mismatch; runtime supports {}.{}, module has {major}.{minor}. {} was compiled by {maker}; \
              this is tiree {}. Recompile it with this release, or run it with one that reads version {major}.",

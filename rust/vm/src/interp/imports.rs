@@ -99,8 +99,14 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
     // SAFETY: the registers belong to the innermost frame; the callee has no way to reach it but through the frame made
     // here, and only the registers in the words, which the verifier found to be inside, are asked for.
     let registers = unsafe { Registers::new(fp) };
-    let mut frame =
-        CallFrame::on_registers(words.arguments(), words.spans(), registers, &mut machine.results, &mut machine.resume);
+    let mut frame = CallFrame::on_registers(
+        words.arguments(),
+        words.spans(),
+        registers,
+        &mut machine.results,
+        &mut machine.resume,
+        caller.quota.as_ref(),
+    );
     match native.module().call(&*native.state, target.ordinal, &mut frame) {
         Ok(Flow::Done) => {}
         // The registers stay as they are until the call is made again.

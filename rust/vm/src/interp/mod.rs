@@ -27,7 +27,7 @@ use crate::bytecode::{Function, Inst, X, kind};
 use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
 use crate::isa::reg;
-use crate::limits::{Budget, Limits, MAX_STACK};
+use crate::limits::{Budget, Limit, Limits, MAX_STACK};
 use crate::module::{Module, Wait};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
@@ -107,6 +107,8 @@ thread_local! {
     static POOL: RefCell<Vec<Box<Machine>>> = const { RefCell::new(Vec::new()) };
 }
 
+/// Innermost and outermost calls that an error names.
+const TRACED: u32 = 16;
 /// Machines that a thread keeps.
 const POOL_SIZE: usize = 4;
 /// Bytes of stack that a kept machine may hold.
@@ -158,6 +160,10 @@ impl Machine {
         let (instance, function) = (ptr::from_ref(instance), ptr::from_ref(&instance.module.functions[ordinal]));
         let pooled = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop()).ok().flatten();
         let mut machine = Pooled(Some(pooled.unwrap_or_default()));
+        if limits.max_stack_depth == Some(0) {
+            let text = "stack overflow: no calls may be active, the limit";
+            return Err(Status::resource_exhausted(text).with_limit(Limit::Stack));
+        }
         machine.root = Some(root);
         machine.max_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
         machine.budget = Budget::new(limits);
@@ -293,7 +299,15 @@ impl Machine {
                 let (module, ordinal) = (&(*header.instance).module, (*header.function).ordinal);
                 let name = module.function_name(ordinal).unwrap_or("-");
                 let pc = (*header.function).pc_of(ip);
-                let _ = write!(text, "\n[{index:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
+                match header.depth {
+                    depth if index < TRACED || depth < TRACED => {
+                        let _ = write!(text, "\n[{index:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
+                    }
+                    depth if index == TRACED => {
+                        let _ = write!(text, "\n... {} more ...", depth + 1 - TRACED);
+                    }
+                    _ => {}
+                }
                 fp = if header.back == 0 { ptr::null_mut() } else { caller(fp, header.back) };
                 if !fp.is_null() {
                     ip = stack::header(fp).ip;
@@ -365,7 +379,8 @@ unsafe fn overflow(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: isize, 
         let callee = fp.cast::<u64>().add((*ip).a.into()).cast::<u32>();
         let need = machine.stack.offset((*function).end(callee).cast());
         let grown = if depth >= machine.max_depth {
-            Err(Status::resource_exhausted(format!("stack overflow: {} calls are active, the limit", depth + 1)))
+            let text = format!("stack overflow: {} calls are active, the limit", depth + 1);
+            Err(Status::resource_exhausted(text).with_limit(Limit::Stack))
         } else {
             let calls = |status: Status| status.annotate(format!("{} calls are active", depth + 1));
             machine.stack.grow(need, MAX_STACK).map_err(calls)

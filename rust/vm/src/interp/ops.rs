@@ -103,10 +103,10 @@ pub fn global_offset(instance: &BytecodeInstance, offset: u32, size: u64) -> Res
 }
 
 /// An empty list; the capacity is a hint, so a huge one is no error.
-pub fn list_alloc(element: TypeDef, capacity: i32) -> VmList {
-    let list = VmList::new(element);
+pub fn list_alloc(instance: &BytecodeInstance, element: TypeDef, capacity: i32) -> Result<VmList> {
+    let list = VmList::charged(element, instance.quota.as_ref())?;
     let _ = list.reserve(capacity.clamp(0, 1 << 16) as usize);
-    list
+    Ok(list)
 }
 
 /// The element as a reference; null when of another type.
@@ -119,10 +119,11 @@ pub fn list_get_ref(list: &VmList, index: i32, want: TypeDef, take: bool) -> Res
 }
 
 /// A new buffer of zeros.
-pub fn buffer_alloc(length: i64, alignment: i32) -> Result<VmBuffer> {
+pub fn buffer_alloc(instance: &BytecodeInstance, length: i64, alignment: i32) -> Result<VmBuffer> {
     let length =
         usize::try_from(length).map_err(|_| Status::invalid_argument(format!("buffer length {length} is negative")))?;
-    VmBuffer::allocate(length, alignment as u32 as usize)
+    let charge = instance.charge(length)?;
+    Ok(VmBuffer::allocate(length, alignment as u32 as usize)?.charged(charge))
 }
 
 /// SipHash of a range.

@@ -15,6 +15,7 @@ use std::ptr::NonNull;
 
 use crate::bytecode::{Function, Inst};
 use crate::context::BytecodeInstance;
+use crate::limits::Limit;
 use crate::slot::Slot;
 use crate::status::{Result, Status};
 
@@ -114,7 +115,8 @@ impl Stack {
     /// Makes the block at least `need` bytes; at most `limit`. RESOURCE_EXHAUSTED beyond it or without memory.
     pub fn grow(&mut self, need: usize, limit: usize) -> Result<()> {
         if need > limit {
-            return Err(Status::resource_exhausted(format!("stack overflow: frames may take {limit} bytes")));
+            let text = format!("stack overflow: frames may take {limit} bytes");
+            return Err(Status::resource_exhausted(text).with_limit(Limit::Stack));
         }
         let size = need.max(self.size * 2).max(FIRST).min(limit.max(need)).next_multiple_of(align_of::<Header>());
         // SAFETY: the layout has a non-zero size.

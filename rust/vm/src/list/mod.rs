@@ -2,10 +2,12 @@
 
 mod numbers;
 
+use std::cell::RefCell;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use self::numbers::Numbers;
+use crate::quota::{Charge, Quota};
 use crate::refs::{Ref, RefObject};
 use crate::status::{Result, Status};
 use crate::types::{TypeDef, ValueType};
@@ -82,6 +84,55 @@ pub struct VmList {
     element: TypeDef,
     numbers: Numbers,
     items: Mutex<Items>,
+    /// What the items take from the quota of the context that made the list.
+    charge: Mutex<Option<Charge>>,
+}
+
+thread_local! {
+    /// References of lists being dropped on this thread, while one of them is; else none.
+    static DROPPING: RefCell<Option<Vec<Ref>>> = const { RefCell::new(None) };
+}
+
+impl Drop for VmList {
+    /// Lists in lists in lists can be deeper than the stack, so those inside wait until this one is gone.
+    fn drop(&mut self) {
+        let mut inside: Vec<Ref> =
+            match std::mem::replace(self.items.get_mut().unwrap_or_else(PoisonError::into_inner), Items::None) {
+                Items::None => return,
+                Items::Ref(items) => items,
+                Items::Any(items) => items
+                    .into_iter()
+                    .filter_map(|item| if let Some(Value::Ref(item)) = item { Some(item) } else { None })
+                    .collect(),
+            };
+        let outermost = DROPPING.try_with(|dropping| match &mut *dropping.borrow_mut() {
+            Some(waiting) => {
+                waiting.append(&mut inside);
+                false
+            }
+            none => {
+                *none = Some(std::mem::take(&mut inside));
+                true
+            }
+        });
+        // A thread that is ending has no such list any more; then what is inside is dropped here and now.
+        if outermost == Ok(true) {
+            let _ended = Ended;
+            let next = || DROPPING.with_borrow_mut(|dropping| dropping.as_mut().and_then(Vec::pop));
+            while let Some(item) = next() {
+                drop(item);
+            }
+        }
+    }
+}
+
+/// Marks the end of a list's drop, also when something in it panics.
+struct Ended;
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        DROPPING.set(None);
+    }
 }
 
 impl RefObject for VmList {
@@ -129,7 +180,20 @@ impl VmList {
             TypeDef::Ref(_) => (None, Items::Ref(Vec::new())),
             TypeDef::Value(kind) => (Some(kind), Items::None),
         };
-        VmList { element, numbers: Numbers::new(kind), items: Mutex::new(items) }
+        VmList { element, numbers: Numbers::new(kind), items: Mutex::new(items), charge: Mutex::default() }
+    }
+
+    /// As `new`; its memory is taken from `quota`.
+    pub fn charged(element: TypeDef, quota: Option<&Arc<Quota>>) -> Result<VmList> {
+        let mut list = VmList::new(element);
+        if let Some(quota) = quota {
+            let charge = Some(Charge::new(quota, size_of::<VmList>())?);
+            match list.numbers.kind() {
+                Some(_) => list.numbers.set_charge(charge),
+                None => list.charge = Mutex::new(charge),
+            }
+        }
+        Ok(list)
     }
 
     /// The element type.
@@ -163,12 +227,22 @@ impl VmList {
         if capacity > MAX_LENGTH {
             return Err(no_memory(capacity));
         }
-        let reserved = match &mut *self.lock() {
-            Items::None => return self.numbers.reserve(capacity),
-            Items::Ref(items) => items.try_reserve(capacity.saturating_sub(items.len())),
-            Items::Any(items) => items.try_reserve(capacity.saturating_sub(items.len())),
-        };
-        reserved.map_err(|_| no_memory(capacity))
+        match &mut *self.lock() {
+            Items::None => self.numbers.reserve(capacity),
+            Items::Ref(items) => self.make_room(items, capacity),
+            Items::Any(items) => self.make_room(items, capacity),
+        }
+    }
+
+    fn make_room<T>(&self, items: &mut Vec<T>, capacity: usize) -> Result<()> {
+        if capacity <= items.capacity() {
+            return Ok(());
+        }
+        let capacity = capacity.max(items.capacity() * 2).max(4);
+        if let Some(charge) = &mut *self.charge.lock().unwrap_or_else(PoisonError::into_inner) {
+            charge.add((capacity - items.capacity()) * size_of::<T>())?;
+        }
+        items.try_reserve_exact(capacity - items.len()).map_err(|_| no_memory(capacity))
     }
 
     /// Sets the number of elements; new ones are zero, null or unset.
@@ -327,7 +401,6 @@ fn no_memory(capacity: usize) -> Status {
 mod tests {
     use super::*;
     use crate::status::StatusCode;
-    use std::sync::Arc;
 
     #[test]
     fn numbers_take_the_element_type() {
@@ -354,6 +427,21 @@ mod tests {
         list.resize(0).unwrap();
         assert_eq!(Arc::strong_count(&object), 1);
         assert_eq!(list.get_ref(0, false).unwrap_err().code(), StatusCode::OutOfRange);
+    }
+
+    #[test]
+    fn deep_lists_are_dropped_without_recursion() {
+        for element in [TypeDef::Ref("vm.list"), TypeDef::Any] {
+            let innermost = Arc::new(VmList::new(TypeDef::Any));
+            let mut list = innermost.clone();
+            for _ in 0..200_000 {
+                let outer = VmList::new(element);
+                outer.push(Value::Ref(Some(list))).unwrap();
+                list = Arc::new(outer);
+            }
+            drop(list);
+            assert_eq!(Arc::strong_count(&innermost), 1);
+        }
     }
 
     #[test]

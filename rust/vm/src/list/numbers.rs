@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, At
 use std::sync::{Mutex, PoisonError};
 
 use super::no_memory;
+use crate::quota::Charge;
 use crate::status::Result;
 use crate::types::ValueType;
 
@@ -47,6 +48,8 @@ struct Memory {
     blocks: Vec<Block>,
     /// Elements that may not be zero: those of the longest that the list was.
     written: usize,
+    /// What the blocks take from the quota of the context that made the list.
+    charge: Option<Charge>,
 }
 
 /// Bytes of an element.
@@ -87,6 +90,11 @@ macro_rules! elements {
 impl Numbers {
     pub fn new(kind: Option<ValueType>) -> Numbers {
         Numbers { kind, length: AtomicUsize::new(0), data: AtomicPtr::new(ptr::null_mut()), memory: Mutex::default() }
+    }
+
+    /// Takes what memory there will be from the quota of `charge`.
+    pub fn set_charge(&mut self, charge: Option<Charge>) {
+        self.memory.get_mut().unwrap_or_else(PoisonError::into_inner).charge = charge;
     }
 
     #[inline(always)]
@@ -176,6 +184,9 @@ impl Numbers {
         }
         let capacity = capacity.max(have * 2).max(4);
         let layout = Layout::from_size_align(capacity * size(kind), 8).map_err(|_| no_memory(capacity))?;
+        if let Some(charge) = &mut memory.charge {
+            charge.add(layout.size())?;
+        }
         // SAFETY: the layout has a non-zero size.
         let data = NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(|| no_memory(capacity))?;
         let fresh = Numbers { length: AtomicUsize::new(self.len()), ..Numbers::new(self.kind) };

@@ -74,7 +74,7 @@ fill!(BufferFillI64, fill_u64, u64 as u64);
 
 outlined!(BufferAlloc, 1, |s| {
     let inst = s.inst();
-    let buffer = ops::buffer_alloc(s.i64(inst.a), s.i32(inst.b))?;
+    let buffer = ops::buffer_alloc(s.instance(), s.i64(inst.a), s.i32(inst.b))?;
     let cost = ops::bulk(buffer.len());
     s.slot_mut(inst.c).set(Slot::new(Some(Arc::new(buffer))));
     Ok(cost)
@@ -83,7 +83,10 @@ outlined!(BufferAlloc, 1, |s| {
 outlined!(BufferClone, 2, |s| {
     let (inst, word) = (s.inst(), s.word(1));
     let (offset, length, alignment) = (s.u64(inst.b), s.u64(inst.c), s.u32(word.op) as usize);
-    let copy = ops::buffer(s.slot(inst.a))?.clone_range(offset, length, alignment)?;
+    let source = ops::buffer(s.slot(inst.a))?;
+    source.check_range(offset, length)?;
+    let charge = s.instance().charge(length as usize)?;
+    let copy = source.clone_range(offset, length, alignment)?.charged(charge);
     s.slot_mut(word.a).set(Slot::new(Some(Arc::new(copy))));
     Ok(ops::bulk(length as usize))
 });

@@ -56,7 +56,7 @@ set!(ListSetF64, u64, wide, F64, set_f64, f64);
 
 outlined!(ListAlloc, 2, |s| {
     let inst = s.inst();
-    let list = ops::list_alloc(s.type_def(s.word(1).low()), s.i32(inst.a));
+    let list = ops::list_alloc(s.instance(), s.type_def(s.word(1).low()), s.i32(inst.a))?;
     s.slot_mut(inst.b).set(Slot::new(Some(Arc::new(list))));
     Ok(0)
 });
