@@ -23,6 +23,17 @@ def refused(text: str) -> list[str]:
         ("tensor<*xf32>", "an unranked tensor"),
         ("tensor<4xi4>", "elements of type i4"),
         ("tensor<2xi128>", "elements of type i128"),
+        ("tensor<4xf8E4M3FN>", "elements of type f8E4M3FN"),
+        ("tensor<2xf80>", "elements of type f80"),
+        ("tensor<2xf128>", "elements of type f128"),
+        (
+            "tensor<4611686018427387904xf32>",
+            "the shape tensor<4611686018427387904xf32>, too many elements to address",
+        ),
+        (
+            "tensor<99999999999x99999999999xi8>",
+            "the shape tensor<99999999999x99999999999xi8>, too many elements to address",
+        ),
         ("memref<4xf32>", "the type memref<4xf32>"),
         ("vector<4xf32>", "the type vector<4xf32>"),
         ("tuple<f32, i32>", "the type tuple<f32, i32>"),
@@ -50,6 +61,21 @@ def test_dynamic_shapes_inside() -> None:
     assert refused(text) == [
         "2:8: error: tensor.empty with the dynamic shape tensor<?xf32> is not supported",
         "4:8: error: tensor.cast with the dynamic shape tensor<?xf32> is not supported",
+    ]
+
+
+def test_types_inside_are_reported_together() -> None:
+    text = """func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xf8E5M2>
+  %1 = stablehlo.iota dim = 0 : tensor<9999999999x9999999999xi8>
+  %2 = stablehlo.convert %0 : (tensor<4xf8E5M2>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+    assert refused(text) == [
+        "2:8: error: stablehlo.convert with elements of type f8E5M2 is not supported",
+        "3:8: error: stablehlo.iota with the shape tensor<9999999999x9999999999xi8>, too many elements to address is "
+        "not supported",
     ]
 
 

@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
     except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
         return 130
     except Exception as error:
         if show_traceback:

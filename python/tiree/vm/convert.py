@@ -56,6 +56,10 @@ class VMConversion(ModulePass):
         op.attributes.pop("stream.affinity.default", None)
 
 
+_EARLIER_DIALECTS = frozenset(("func", "stablehlo", "chlo", "linalg", "tensor", "flow", "stream"))
+"""What no longer exists after phase `hal`."""
+
+
 def _check_supported(module: ModuleOp) -> None:
     """One report of everything that has no conversion."""
     diagnostics: list[Diagnostic] = []
@@ -71,9 +75,10 @@ def _check_supported(module: ModuleOp) -> None:
 
 
 def _unsupported(op: Operation) -> Diagnostic:
-    return Diagnostic(
-        f"'{op.name}' has no lowering to the vm dialect", location_of(op), "this operation runs on no host"
-    )
+    hint = "this operation runs on no host"
+    if op.name.partition(".")[0] in _EARLIER_DIALECTS:
+        hint = "the module is at an earlier phase than --compile-from= says: name that one, or leave the flag out"
+    return Diagnostic(f"'{op.name}' has no lowering to the vm dialect", location_of(op), hint)
 
 
 def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:

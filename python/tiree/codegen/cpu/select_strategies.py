@@ -50,6 +50,10 @@ def kernels(variant: ExecutableVariantOp, inner: ModuleOp) -> Iterator[tuple[Exe
         yield export, function
 
 
+_MOST = 2**63 - 1
+"""The largest count that an attribute holds; a dispatch of more never ends anyway."""
+
+
 @dataclass(frozen=True)
 class SelectStrategies(ModulePass):
     """Chooses how each dispatch runs."""
@@ -65,8 +69,8 @@ class SelectStrategies(ModulePass):
                 info = analyze(function)
                 strategy, _ = choose(info, target)
                 export.attributes[STRATEGY] = StringAttr(strategy.name)
-                export.attributes["tiree.flops"] = IntegerAttr(flops(info), i64)
-                export.attributes["tiree.bytes"] = IntegerAttr(bytes_moved(info), i64)
+                export.attributes["tiree.flops"] = IntegerAttr(min(flops(info), _MOST), i64)
+                export.attributes["tiree.bytes"] = IntegerAttr(min(bytes_moved(info), _MOST), i64)
 
 
 def is_kernel_form(function: Operation) -> bool:

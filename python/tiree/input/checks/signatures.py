@@ -7,11 +7,14 @@ can hold.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    BFloat16Type,
     ComplexType,
+    Float16Type,
     Float32Type,
     Float64Type,
     FunctionType,
@@ -31,6 +34,9 @@ from tiree.support.typed import is_integer_type, is_tensor_type
 
 _WIDTHS = (1, 8, 16, 32, 64)
 _SMALL_WIDTHS = (2, 4)
+_FLOATS = (Float16Type, BFloat16Type, Float32Type, Float64Type)
+_MOST_ELEMENTS = 2**60 - 1
+"""Elements of the largest tensor: the size in bytes and every offset stay below 2^63, whatever the element type."""
 _FUNCTIONS = ("func.func", "util.func")
 _CALLS = ("func.call", "util.call")
 _SCALARS = "i1, i8, i16, i32, i64, index, f32 and f64"
@@ -49,8 +55,10 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
     element = type.element_type
     if is_integer_type(element) and element.width.data not in (*_WIDTHS, *_SMALL_WIDTHS):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
-    if not isinstance(element, (IntegerType, IndexType, AnyFloat, ComplexType)) and not element.name.startswith("f8"):
+    if not isinstance(element, (IntegerType, IndexType, ComplexType, *_FLOATS)):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
+    if prod(type.get_shape()) > _MOST_ELEMENTS:
+        return f"the shape {type}, too many elements to address", "A tensor has less than 2^60 elements."
     return "", ""
 
 
