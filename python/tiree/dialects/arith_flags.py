@@ -41,7 +41,7 @@ def accept_flags() -> None:
     for cls in _OVERFLOWING:
         cls.get_irdl_definition().properties.setdefault("overflowFlags", OptPropertyDef(base(IntegerOverflowAttr)))
     for cls in {*_EXACT, *_NON_NEGATIVE, *_FLOAT_CASTS, *_OVERFLOWING}:
-        cls.print = print_flagged  # pyright: ignore[reportAttributeAccessIssue]
+        cls.print = print_flagged
 
 
 def print_flagged(self: Operation, printer: Printer) -> None:
