@@ -15,7 +15,10 @@ STUB = Path(tiree.__file__).with_name("_native.pyi")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # What every extension type has without having said so, and what type checkers know of every class.
-IMPLIED = {"__doc__", "__module__", "__new__", "__init__", "__repr__", "__hash__", "__dict__", "__weakref__"}
+IMPLIED = {
+    *("__doc__", "__module__", "__new__", "__init__", "__repr__", "__hash__", "__dict__", "__weakref__"),
+    "__slotnames__",  # what pickling notes
+}
 
 
 def declared(body: list[ast.stmt]) -> dict[str, ast.stmt]:

@@ -282,7 +282,7 @@ def test_the_module_mode_decides_about_reading_ahead(
     _watched(monkeypatch, runtime_session, "VmModule", Watched)  # pyright: ignore[reportArgumentType]
     monkeypatch.setattr(
         runtime_session._native, "VmContext",
-        lambda instance, modules: context(instance, modules=[getattr(m, "module", m) for m in modules]),
+        lambda instance, modules, **limits: context(instance, [getattr(m, "module", m) for m in modules], **limits),
     )  # fmt: skip
     for flags, wanted in (
         ([], ["mixed.vmfb"]),

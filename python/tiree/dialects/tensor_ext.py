@@ -37,7 +37,7 @@ def _verify_reshape(
         raise VerifyException(f"a scalar tensor can only be reshaped to sizes of 1, not to {expanded_type}")
 
 
-tensor.verify_reshape_like_types = _verify_reshape  # pyright: ignore[reportPrivateImportUsage]
+tensor.verify_reshape_like_types = _verify_reshape  # pyright: ignore[reportPrivateImportUsage]: xDSL looks here
 
 
 @irdl_op_definition
