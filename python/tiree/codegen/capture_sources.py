@@ -7,8 +7,6 @@ stage to text, which `tiree-codegen-translate-executables` writes into the image
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, VectorType, i8
 from xdsl.passes import ModulePass
@@ -20,7 +18,6 @@ from tiree.dialects.hal_executable import ExecutableOp
 STAGE = "configured"
 
 
-@dataclass(frozen=True)
 class CaptureSources(ModulePass):
     """See the module docstring."""
 

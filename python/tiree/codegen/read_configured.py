@@ -230,7 +230,6 @@ def _is_dead(op: Operation) -> bool:
     return made and not any(result.uses for result in op.results)
 
 
-@dataclass(frozen=True)
 class ReadConfiguredExecutables(ModulePass):
     """In: `hal.executable.variant`s as iree-compile configures them, or as Tiree does, which stay as they are.
 

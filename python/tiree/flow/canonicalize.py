@@ -8,7 +8,6 @@ empty; `scf.if` on a constant is inlined; element reads of known tensors are sca
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, TensorType, i64
@@ -280,7 +279,6 @@ def _canonicalize_regions(op: Operation) -> None:
             canonicalize_block(inner)
 
 
-@dataclass(frozen=True)
 class Canonicalize(ModulePass):
     """Folding, in program order."""
 

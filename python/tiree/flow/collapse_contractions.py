@@ -7,8 +7,6 @@ w[k, n]`). Equal matrix products then share one executable, whatever the rank of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -71,7 +69,6 @@ def collapse(op: Operation) -> bool:
     return True
 
 
-@dataclass(frozen=True)
 class CollapseContractions(ModulePass):
     """Fewest loops for matrix products."""
 

@@ -7,7 +7,6 @@ one `CompileError` that lists every op without a counterpart, with its source lo
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
@@ -112,7 +111,6 @@ def convert_block(block: Block, problems: list[Diagnostic]) -> None:
             replace_op(op, [value])
 
 
-@dataclass(frozen=True)
 class ConvertToFlow(ModulePass):
     """Host tensor ops as flow ops."""
 

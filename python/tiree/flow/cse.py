@@ -7,8 +7,6 @@ regions.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -126,7 +124,6 @@ def _in_control_flow(block: Block) -> bool:
     return parent is not None and parent.name.startswith("scf.")
 
 
-@dataclass(frozen=True)
 class CSE(ModulePass):
     """Common subexpressions and dead code."""
 

@@ -7,7 +7,6 @@ done element by element, up to `MAX_COMPUTED` elements. Nothing that could round
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import product
 
 from xdsl.context import Context
@@ -181,7 +180,6 @@ def fold_block(block: Block) -> None:
             fold(op)
 
 
-@dataclass(frozen=True)
 class FoldConstants(ModulePass):
     """Constants of constants."""
 

@@ -10,7 +10,6 @@ the new dependencies and otherwise keeps theirs.
 from __future__ import annotations
 
 import heapq
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -326,7 +325,6 @@ def form_workgroups(grouping: Grouping) -> None:
     sort_block(grouping.block)
 
 
-@dataclass(frozen=True)
 class FormDispatchWorkgroups(ModulePass):
     """Groups become dispatches."""
 

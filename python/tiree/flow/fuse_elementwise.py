@@ -14,8 +14,6 @@ regions:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -173,7 +171,6 @@ def fuse_block(block: Block) -> None:
     fusion.sizes.clean_all()
 
 
-@dataclass(frozen=True)
 class FuseElementwise(ModulePass):
     """Producers into consumers."""
 

@@ -257,7 +257,6 @@ def rotate_while(op: Operation) -> None:
     replace_op(op, choice.results)
 
 
-@dataclass(frozen=True)
 class ConvertWhileToFor(ModulePass):
     """Counted loops are `scf.for`."""
 
@@ -270,7 +269,6 @@ class ConvertWhileToFor(ModulePass):
                     convert_while(drop_invariants(inner))
 
 
-@dataclass(frozen=True)
 class RotateWhile(ModulePass):
     """Conditions are computed at the end of the body."""
 

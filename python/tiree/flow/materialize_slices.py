@@ -7,8 +7,6 @@ identity generic.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Block, Operation, SSAValue, Use
@@ -110,7 +108,6 @@ def materialize(op: Operation) -> None:
     result.replace_uses_with_if(value, lambda use: use.operation is not copy and not read_by_dispatch(use))
 
 
-@dataclass(frozen=True)
 class MaterializeSlices(ModulePass):
     """Slices as copies where no dispatch takes them along."""
 

@@ -7,8 +7,6 @@ of values (structural keys), so that a model of twelve equal layers has the kern
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -106,7 +104,6 @@ def function_name(op: Operation) -> str:
     return name.data if isinstance(name, StringAttr) else "_initializer"
 
 
-@dataclass(frozen=True)
 class OutlineDispatches(ModulePass):
     """Executables and their dispatches."""
 

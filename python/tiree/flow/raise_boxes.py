@@ -10,8 +10,6 @@ are clamped into the destination, since an insertion may not leave it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, ModuleOp, i64
 from xdsl.dialects.tensor import ExtractOp, ExtractSliceOp, InsertSliceOp
@@ -255,7 +253,6 @@ def raise_in_block(block: Block) -> None:
             raise_update(op)
 
 
-@dataclass(frozen=True)
 class RaiseBoxes(ModulePass):
     """Dynamic slices and updates as boxes."""
 

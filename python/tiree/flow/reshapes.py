@@ -10,7 +10,6 @@ a group stops it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, i64
@@ -268,7 +267,6 @@ def sink_in_block(block: Block) -> None:
             sink_into(op)
 
 
-@dataclass(frozen=True)
 class SinkReshapes(ModulePass):
     """Reshapes behind the ops that read them."""
 

@@ -8,8 +8,6 @@ control flow.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -148,7 +146,6 @@ def _replace_by_generic(op: Operation, body: Block, rank: int) -> None:
     replace_op(op, generic.results)
 
 
-@dataclass(frozen=True)
 class SinkScalars(ModulePass):
     """Element reads go where they are used."""
 

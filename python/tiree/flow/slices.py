@@ -7,8 +7,6 @@ change: dispatches load and store boxes of tensors.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.tensor import ExtractOp, InsertSliceOp
@@ -195,7 +193,6 @@ CONVERTERS = {
 }
 
 
-@dataclass(frozen=True)
 class ConvertPadsAndConcats(ModulePass):
     """Data movement as structured ops."""
 

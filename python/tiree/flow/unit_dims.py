@@ -7,8 +7,6 @@ simpler: a 1x1 convolution becomes a contraction.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -140,7 +138,6 @@ def drop_in_block(block: Block) -> None:
             drop_unit_loops(op)
 
 
-@dataclass(frozen=True)
 class DropUnitDims(ModulePass):
     """Unit loops and dims go."""
 

@@ -158,7 +158,6 @@ def _bypass_timepoint(alloca: stream.ResourceAllocaOp, execute: stream.CmdExecut
         alloca.parent.erase_op(alloca)
 
 
-@dataclass(frozen=True)
 class ElideStagingCopiesPass(ModulePass):
     """See the module's docstring."""
 

@@ -7,8 +7,6 @@ executable. A module with a single executable is left alone.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, IndexType, IntegerAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Block, Operation, Region
@@ -56,7 +54,6 @@ def _take(
         renamed[executable.sym_name.data, old] = export.sym_name.data
 
 
-@dataclass(frozen=True)
 class LinkExecutablesPass(ModulePass):
     """See the module's docstring."""
 

@@ -7,8 +7,6 @@ the layout; dispatches name `@executable::@variant::@export`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
@@ -99,7 +97,6 @@ def _variant(executable: stream.ExecutableOp, target: hal.ExecutableTargetAttr) 
     return hal.ExecutableVariantOp(target, Region(Block([*ops, module, hal.ExecutableVariantEndOp()])))
 
 
-@dataclass(frozen=True)
 class MaterializeInterfacesPass(ModulePass):
     """See the module's docstring."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, Region
@@ -14,7 +12,6 @@ _PURE_PREFIXES = ("arith.", "math.", "tensor.", "linalg.", "complex.")
 _PURE_CONTROL = ("scf.if", "scf.for", "scf.while", "scf.index_switch")
 
 
-@dataclass(frozen=True)
 class CanonicalizePass(ModulePass):
     """In, out: `util.func`s on linalg. Out: no operation without effects whose results are unused."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -13,7 +11,6 @@ from tiree.input.checks.signatures import wrong_signatures, wrong_types
 from tiree.support.errors import CompileError
 
 
-@dataclass(frozen=True)
 class CheckOperationsPass(ModulePass):
     """In: any module. Out: the same; its functions and tensors have types that can be compiled, and its StableHLO ops
     have types and attributes that fit. Raises one `CompileError` that lists everything else."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -16,7 +14,6 @@ from tiree.support.errors import CompileError
 from tiree.support.typed import is_array_attr, is_tensor_type, symbol_name
 
 
-@dataclass(frozen=True)
 class ConvertToLinalgPass(ModulePass):
     """In: `func.func`s and `util.func`s in the accepted input dialects.
 

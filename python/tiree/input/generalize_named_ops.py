@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase, ModuleOp
@@ -38,7 +37,6 @@ _KEPT = frozenset({"generic", "fill", "yield", "index"})
 RELAYOUTS = {"linalg.softmax": lower_softmax, "linalg.pack": lower_pack, "linalg.unpack": lower_unpack}
 
 
-@dataclass(frozen=True)
 class GeneralizeNamedOpsPass(ModulePass):
     """In: `util.func`s on linalg, tensor, arith and math.
 

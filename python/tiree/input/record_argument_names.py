@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, NameLoc, StringAttr
 from xdsl.ir import BlockArgument, Operation
@@ -12,7 +10,6 @@ from xdsl.passes import ModulePass
 KEY = "tiree.arg_names"
 
 
-@dataclass(frozen=True)
 class RecordArgumentNamesPass(ModulePass):
     """In: functions whose arguments may have names, in the text (`%x`) or as a location (`loc("x")`, as JAX writes
     them). Out: `iree.reflection` of each public function that has one lists all of them under `tiree.arg_names`.

@@ -6,8 +6,6 @@ which dispatch operand a size is. Tiree's rules look at the operations themselve
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -23,7 +21,6 @@ HINTS = frozenset(
 """Ops whose results are their first operands."""
 
 
-@dataclass(frozen=True)
 class RemoveHintsPass(ModulePass):
     """Out: none of the `HINTS`."""
 

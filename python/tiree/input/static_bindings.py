@@ -5,8 +5,6 @@ IREE's own kernels (such as the one that splats 64-bit values) are written for a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
@@ -24,7 +22,6 @@ from tiree.dialects.stream_executable import BindingSubspanOp
 from tiree.support.typed import ints_of, operands_of
 
 
-@dataclass(frozen=True)
 class StaticBindingsPass(ModulePass):
     """Out: no binding with a dynamic dimension whose size is a constant."""
 

@@ -7,8 +7,6 @@ tensors (their packed form is another thing), which `tiree-input-check` has seen
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, IntegerType, ModuleOp, TensorType, i8
@@ -50,7 +48,6 @@ def _bytes_of(type: Attribute) -> Attribute:
     return TensorType(i8, type.get_shape(), type.encoding)
 
 
-@dataclass(frozen=True)
 class WidenSmallIntegersPass(ModulePass):
     """See the module docstring."""
 

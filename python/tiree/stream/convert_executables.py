@@ -7,8 +7,6 @@ and stores convert.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -110,7 +108,6 @@ def convert_executable(executable: flow.ExecutableOp) -> stream.ExecutableOp:
     return converted
 
 
-@dataclass(frozen=True)
 class ConvertExecutablesPass(ModulePass):
     """See the module's docstring."""
 

@@ -9,8 +9,6 @@ not inside it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
@@ -117,7 +115,6 @@ class _Function:
             self._demand(root)
 
 
-@dataclass(frozen=True)
 class CopyOnWritePass(ModulePass):
     """See the module's docstring."""
 

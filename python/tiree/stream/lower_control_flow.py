@@ -8,7 +8,6 @@ in which definitions precede uses. Executables are not touched.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects import cf
@@ -158,7 +157,6 @@ def lower_region(region: Region) -> None:
             pending.extend(_LOWERINGS[op.name](op))
 
 
-@dataclass(frozen=True)
 class LowerControlFlowPass(ModulePass):
     """See the module's docstring."""
 

@@ -8,8 +8,6 @@ Unsupported operations are reported together.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DictionaryAttr,
@@ -37,7 +35,6 @@ HANDLERS = {**convert_arith.HANDLERS, **convert_hal.HANDLERS, **convert_host.HAN
 _DECLARATIONS = ("util.global", "util.func", "util.initializer", "hal.executable")
 
 
-@dataclass(frozen=True)
 class VMConversion(ModulePass):
     """See the module docstring."""
 

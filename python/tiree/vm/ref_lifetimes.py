@@ -7,8 +7,6 @@ it; one that dies on an edge is discarded where the edge arrives. Blocks that fa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -37,7 +35,6 @@ TAKES_OVER = frozenset(
 """Operations whose reference operands may carry the move bit."""
 
 
-@dataclass(frozen=True)
 class RefLifetimes(ModulePass):
     """See the module docstring."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -11,7 +9,6 @@ from xdsl.passes import ModulePass
 _DEBUG_OPS = frozenset({"vm.trace", "vm.print"})
 
 
-@dataclass(frozen=True)
 class StripDebugOps(ModulePass):
     """In: a module of phase `vm`. Out: the same without `vm.trace` and `vm.print`, which have no results."""
 

@@ -8,7 +8,6 @@ handed to another compiler.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
@@ -54,7 +53,6 @@ _MOST = 2**63 - 1
 """The largest count that an attribute holds; a dispatch of more never ends anyway."""
 
 
-@dataclass(frozen=True)
 class SelectStrategies(ModulePass):
     """Chooses how each dispatch runs."""
 
