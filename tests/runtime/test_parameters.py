@@ -276,7 +276,7 @@ class TestSizes:
         for index, why in ((splats, "one pattern for all of it"), (closed, "opened for reading")):
             parameters = rt.create_io_parameters_module(instance, index.create_provider(scope="m"))
             loaded = rt.load_vm_modules(parameters, module, config=rt.Config(device=device))[1]
-            with pytest.raises(RuntimeError, match=rf"PERMISSION_DENIED; parameter 'w' .* cannot be written: .*{why}"):
+            with pytest.raises(RuntimeError, match=rf"parameter 'w' .* cannot be written: .*{why}"):
                 loaded.scatter(1)
 
 

@@ -27,10 +27,14 @@ CODES = (
 
 
 class StatusError(RuntimeError):
-    """A runtime status that is not OK. `code` is its number, `code_name` its name, `message` its own first text."""
+    """A runtime status that is not OK. `code` is its number, `code_name` its name, `message` its own first text.
+
+    `status` is all that is known: the name of the code, the message, and what every layer between call and cause added.
+    """
 
     code: int = 2
     message: str = ""
+    status: str = ""
 
     @property
     def code_name(self) -> str:
@@ -91,9 +95,9 @@ _LIMITS: dict[str, type[LimitError]] = {
 }
 
 
-def from_status(code: int, text: str, message: str, limit: str | None = None) -> StatusError:
-    """The exception for a status whose whole text is `text`, about `limit` if that is why. Called natively."""
+def from_status(code: int, text: str, message: str, limit: str | None = None, status: str = "") -> StatusError:
+    """The exception that reads `text`, for a status about `limit` if that is why. Called natively."""
     name = CODES[code] if code < len(CODES) else ""
     error = (_LIMITS[limit] if limit else _CLASSES.get(name, StatusError))(text)
-    error.code, error.message = code, message
+    error.code, error.message, error.status = code, message, status or text
     return error

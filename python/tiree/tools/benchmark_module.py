@@ -148,6 +148,7 @@ def _benchmark(
 ) -> tuple[_native.VmVariantList, list[Measurement]]:
     """Times one function. Returns its inputs too."""
     from tiree import _native
+    from tiree.tools.runtime_session import CALL_ERRORS, failed
 
     inputs, fence = session.read_inputs(function, parsed["input"])
     if fence is not None:
@@ -155,7 +156,10 @@ def _benchmark(
 
     def measure(calls: int) -> tuple[float, float]:
         cpu = time.process_time()
-        real = _native.time_invocations(session.context, function, inputs, calls)
+        try:
+            real = _native.time_invocations(session.context, function, inputs, calls)
+        except CALL_ERRORS as error:
+            raise failed(function, error) from error
         return real, time.process_time() - cpu
 
     batch = parsed["batch_size"]

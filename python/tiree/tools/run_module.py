@@ -33,7 +33,7 @@ def run(parsed: ParsedFlags) -> int:
         return 0
     if parsed.positional:
         raise fail(f"unexpected argument '{parsed.positional[0]}'", f"did you mean --module={parsed.positional[0]}?")
-    from tiree.tools.runtime_session import Session, list_devices
+    from tiree.tools.runtime_session import CALL_ERRORS, Session, failed, list_devices
 
     if list_devices(parsed):
         return 0
@@ -43,7 +43,10 @@ def run(parsed: ParsedFlags) -> int:
     print(f"EXEC @{function.name}", flush=True)
     results = session.invoke(function, inputs)
     if fence is not None:
-        fence.wait()
+        try:
+            fence.wait()
+        except CALL_ERRORS as error:
+            raise failed(function, error) from error
     ok = finish(parsed, session, function, results)
     if parsed["print_statistics"]:
         print(session.statistics(), file=sys.stderr)

@@ -116,6 +116,17 @@ def explain_device(error: RuntimeError) -> Exception:
     return fail(f"no device runs the executables of this module, which are {wanted}", hint)
 
 
+CALL_ERRORS = (RuntimeError, ValueError, IndexError, MemoryError)
+"""What a call can end with."""
+
+
+def failed(function: _native.VmFunction, error: BaseException) -> RuntimeError:
+    """The error of a call, which says whose call it was."""
+    message = getattr(error, "message", "") or str(error)
+    where = "" if message.startswith("in '") else ":"
+    return RuntimeError(f"{function.name}() failed{where} {message}")
+
+
 class Session:
     """Devices and modules of one run of a tool."""
 
@@ -181,7 +192,10 @@ class Session:
 
     def invoke(self, function: _native.VmFunction, inputs: _native.VmVariantList) -> _native.VmVariantList:
         outputs = _native.VmVariantList(4)
-        self.context.invoke(function, inputs, outputs)
+        try:
+            self.context.invoke(function, inputs, outputs)
+        except CALL_ERRORS as error:
+            raise failed(function, error) from error
         return outputs
 
     def statistics(self) -> str:

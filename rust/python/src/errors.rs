@@ -7,13 +7,22 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_vm::{Limit, Status, StatusCode};
 
-/// `tiree.runtime.errors.from_status(code, text, message, limit)` makes the exception: its class depends on the code, or on
+/// `tiree.runtime.errors.from_status(code, text, message, limit, status)` makes the exception: its class depends on the code, or on
 /// the limit that was reached.
 static FACTORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
 thread_local! {
     /// The exception behind the status that this thread made last, to become the `__cause__`.
     static CAUSE: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
+}
+
+/// How the context of a failed call ends, after the function's name.
+const CALL: &str = "() failed";
+
+/// The exception for a call of `function` that ended with `status`.
+#[cold]
+pub fn call_failed(py: Python<'_>, function: &str, status: &Status) -> PyErr {
+    to_python(py, &format!("{function}{CALL}"), status)
 }
 
 fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
@@ -32,14 +41,25 @@ pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
         Some((_, error)) if !error.is_instance_of::<PyException>(py) => return error,
         cause => cause.map(|(_, error)| error),
     };
-    let text = if context.is_empty() { status.to_string() } else { format!("{context}: {status}") };
+    let whole = status.to_string();
+    let text = match context.strip_suffix(CALL) {
+        // What the layers between call and cause add is for those who ask: `status` has it.
+        // A failure of a kernel says where: `add() failed in 'add_dispatch_0' ...`.
+        Some(function) if status.message().starts_with("in '") => format!("{function}{CALL} {}", status.message()),
+        Some(function) => format!("{function}{CALL}: {}", status.message()),
+        // The name of the code is no word for a user; `code_name` has it.
+        None if context.is_empty() => {
+            whole.strip_prefix(status.code().name()).unwrap_or(&whole).trim_start_matches("; ").to_owned()
+        }
+        None => format!("{context}: {whole}"),
+    };
     let limit = status.limit().map(|limit| match limit {
         Limit::Fuel => "fuel",
         Limit::Time => "time",
         Limit::Stack => "stack",
         Limit::Memory => "memory",
     });
-    match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message(), limit))) {
+    match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message(), limit, whole))) {
         Ok(exception) => {
             let error = PyErr::from_value(exception);
             error.set_cause(py, cause);

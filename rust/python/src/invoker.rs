@@ -8,17 +8,17 @@ use pyo3::types::{PyDict, PyTuple};
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
-use tiree_vm::{Limits, Step, Value};
+use tiree_vm::{Limits, Status, Step, Value};
 
 use crate::arguments::{ImportPolicy, own_results, to_value};
-use crate::errors::IntoPython;
+use crate::errors::{IntoPython, call_failed};
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
 use crate::limits::limits;
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
-use crate::vm::invocation::{INVOKING, Invocation, results_object};
+use crate::vm::invocation::{Invocation, results_object};
 use crate::waiting::wait_for;
 
 /// Numbers of untyped lists in the widths that the function takes: lists from Python hold i64 and f32.
@@ -157,6 +157,11 @@ impl FunctionInvoker {
         Ok(slots.into_iter().flatten().collect())
     }
 
+    #[cold]
+    fn failed(&self, py: Python<'_>, status: &Status) -> PyErr {
+        call_failed(py, self.function.name(), status)
+    }
+
     /// Runs the call to its end.
     fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<Vec<Value>> {
         let started = py.detach(|| {
@@ -166,7 +171,7 @@ impl FunctionInvoker {
                 Step::Pending(wait) => (Vec::new(), Some((invocation, wait))),
             })
         });
-        let (results, pending) = started.or_raise(py, INVOKING)?;
+        let (results, pending) = started.map_err(|status| self.failed(py, &status))?;
         let Some((mut invocation, mut wait)) = pending else { return Ok(results) };
         loop {
             match wait {
@@ -174,7 +179,7 @@ impl FunctionInvoker {
                 Some(wait) => _ = wait_for(py, &*wait, invocation.deadline())?,
                 None => py.check_signals()?,
             }
-            match py.detach(|| invocation.step()).or_raise(py, INVOKING)? {
+            match py.detach(|| invocation.step()).map_err(|status| self.failed(py, &status))? {
                 Step::Done(results) => return Ok(results),
                 Step::Pending(next) => wait = next,
             }
@@ -218,7 +223,7 @@ impl FunctionInvoker {
             Fences::Callers => return results_object(py, results),
             Fences::Own(fence) => {
                 wait_for(py, &FenceWait(fence.clone()), None)?;
-                fence.wait(None).or_raise(py, INVOKING)?;
+                fence.wait(None).map_err(|status| self.failed(py, &status))?;
             }
             Fences::None => {}
         }
@@ -238,7 +243,8 @@ impl FunctionInvoker {
         let (values, fences) = self.arguments(args, kwargs, &self.copying)?;
         let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
         let started = self.function.start_limited(values, &self.limits);
-        Ok(Invocation::new(started.or_raise(py, INVOKING)?, signal))
+        let started = started.map_err(|status| self.failed(py, &status))?;
+        Ok(Invocation::new(started, signal, self.function.name()))
     }
 
     /// The same function, each call of which may execute `fuel` instructions, take `timeout` seconds and have

@@ -12,7 +12,7 @@ use tiree_vm::archive::Archive;
 use tiree_vm::cconv::{CallingConvention, Item, Kind};
 use tiree_vm::disasm::{Options, Output, dump};
 use tiree_vm::types::TypeDef;
-use tiree_vm::{Value, VmList, refs};
+use tiree_vm::{Status, Value, VmList, refs};
 
 use crate::errors::IntoPython;
 use crate::hal::device::HalDevice;
@@ -58,7 +58,9 @@ pub fn read_inputs(
     let signature = Signature::new(&cconv, declaration, names, asynchronous);
     let narrow = signature.args.iter().map(|argument| argument.narrow).collect();
     let mut reader = InputReader::new(device.0.allocator().clone(), "--input").narrow(narrow);
-    let parsed = reader.read_all(&texts, &kinds).or_raise(py, "")?;
+    let parsed = reader.read_all(&texts, &kinds);
+    let parsed = parsed.map_err(|status| name_function(status, &function.name, &signature.describe()));
+    let parsed = parsed.or_raise(py, "")?;
     let mut values: Vec<Value> =
         parsed.into_iter().map(|p| if let Parsed::Value(v) = p { v } else { Value::NULL }).collect();
     for (index, (value, argument)) in values.iter_mut().zip(&signature.args).enumerate() {
@@ -70,6 +72,12 @@ pub fn read_inputs(
         values.push(Value::from_object(fence.clone()));
     }
     Ok((list_of(py, values)?, fence.map(HalFence)))
+}
+
+/// A complaint about the number of values names the function and, where known, its arguments.
+fn name_function(status: Status, name: &str, arguments: &str) -> Status {
+    let Some(rest) = status.message().strip_prefix("the function ") else { return status };
+    Status::new(status.code(), format!("{name}({arguments}) {rest}"))
 }
 
 /// Refuses what is no tensor of the type and shape that the function declares, in the words of `--input=`. The module's
@@ -166,7 +174,8 @@ pub fn compare_results(
 ) -> PyResult<(bool, String)> {
     let cconv = CallingConvention::parse(&function.cconv).or_raise(py, "")?;
     let mut reader = InputReader::new(device.0.allocator().clone(), "--expected_output");
-    let expected = reader.read_all(&texts, &cconv.results).or_raise(py, "")?;
+    let expected = reader.read_all(&texts, &cconv.results);
+    let expected = expected.map_err(|status| name_function(status, &function.name, "")).or_raise(py, "")?;
     let (f16, f32, f64, bf16) = thresholds;
     let equality = Equality { exact, f16, f32, f64, bf16, relative, max_elements };
     compare(&expected, &values_of(py, results)?, &equality).or_raise(py, "comparing results")

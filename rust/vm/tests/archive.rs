@@ -49,6 +49,11 @@ fn files_that_are_no_modules() {
     assert!(refusal(b"hello, this is text and no module", "x.vmfb").starts_with(
         "INVALID_ARGUMENT; x.vmfb is not a module (starts with \"hell\"; expected a ZIP or module header)."
     ));
+    assert!(refusal(b"vm.module @m version 0\nvm.export @f\n", "m.vmasm").starts_with(
+        "INVALID_ARGUMENT; m.vmasm is assembly text, not a module. Assemble it first: tiree-as-module \
+         --output=m.vmfb m.vmasm"
+    ));
+    assert!(refusal(b"func.func @add(%a: tensor<4xf32>) {}", "add.vmfb").contains("add.vmfb -o add.out.vmfb"));
     assert!(refusal(b"func.func @add(%a: tensor<4xf32>) -> tensor<4xf32> {", "add.mlir").starts_with(
         "INVALID_ARGUMENT; add.mlir is MLIR text, not a compiled module. Compile it first: tiree-compile add.mlir -o add.vmfb"
     ));

@@ -293,7 +293,7 @@ impl Executable {
         let place = format!("{function}{of}{at}");
         let status = failure.status;
         // The message says it all, also where annotations are not printed.
-        let first = Status::new(status.code(), format!("{}; {place}", status.message()));
+        let first = Status::new(status.code(), format!("in {place}: {}", status.message()));
         status.annotations().iter().fold(first, |status, annotation| status.annotate(annotation.clone()))
     }
 }

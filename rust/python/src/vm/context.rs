@@ -116,6 +116,6 @@ impl VmContext {
         }
         let limits = limits(fuel, timeout, max_stack_depth)?;
         let started = bound.start_limited(crate::invoker::fit_numbers(&bound, args), &limits);
-        Ok(Invocation::new(started.or_raise(py, INVOKING)?, None))
+        Ok(Invocation::new(started.or_raise(py, INVOKING)?, None, ""))
     }
 }

@@ -10,13 +10,13 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::invocation::{Invocation as Inner, Step};
-use tiree_vm::{Value, Wait};
+use tiree_vm::{Status, Value, Wait};
 
-use crate::errors::to_python;
+use crate::errors::{call_failed, to_python};
 use crate::vm::refs::VmRef;
 use crate::waiting::{callback_once, deadline_in, wait_for};
 
-/// What failures of calls begin with.
+/// What failures of calls through IREE's interface begin with.
 pub const INVOKING: &str = "Error invoking function";
 
 enum State {
@@ -36,14 +36,17 @@ pub struct Invocation {
     state: Mutex<State>,
     /// Reached when the work that the call queued is done; None when the call itself waits for its work.
     signal: Option<Arc<Fence>>,
+    /// What errors name; empty for calls that IREE's interface started.
+    function: String,
     /// At the end of the last step.
     fuel_used: AtomicU64,
 }
 
 impl Invocation {
-    /// Wraps a call that has not run yet.
-    pub fn new(inner: Inner, signal: Option<Arc<Fence>>) -> Invocation {
-        Invocation { state: Mutex::new(State::Running(inner, None)), signal, fuel_used: AtomicU64::new(0) }
+    /// Wraps a call of `function` that has not run yet.
+    pub fn new(inner: Inner, signal: Option<Arc<Fence>>, function: &str) -> Invocation {
+        let (state, function) = (Mutex::new(State::Running(inner, None)), function.to_owned());
+        Invocation { state, signal, function, fuel_used: AtomicU64::new(0) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -67,18 +70,34 @@ impl Invocation {
                 self.fuel_used.store(inner.fuel_used(), Ordering::Relaxed);
                 match step {
                     Ok(Step::Done(values)) => match &self.signal {
-                        Some(fence) => finish(py, values, fence.clone()),
+                        Some(fence) => self.finish(py, values, fence.clone()),
                         None => (State::Done(values), Ok(true)),
                     },
                     Ok(Step::Pending(wait)) => (State::Running(inner, wait), Ok(false)),
-                    Err(status) => (State::Failed, Err(to_python(py, INVOKING, &status))),
+                    Err(status) => (State::Failed, Err(self.failed(py, &status))),
                 }
             }
-            State::Finishing(values, fence) => finish(py, values, fence),
+            State::Finishing(values, fence) => self.finish(py, values, fence),
             other => (other, Ok(false)),
         };
         *self.lock() = next;
         outcome
+    }
+
+    fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, PyResult<bool>) {
+        match fence.poll() {
+            None => (State::Finishing(values, fence), Ok(false)),
+            Some(Ok(())) => (State::Done(values), Ok(true)),
+            Some(Err(status)) => (State::Failed, Err(self.failed(py, &status))),
+        }
+    }
+
+    #[cold]
+    fn failed(&self, py: Python<'_>, status: &Status) -> PyErr {
+        if self.function.is_empty() {
+            return to_python(py, INVOKING, status);
+        }
+        call_failed(py, &self.function, status)
     }
 
     /// What the call waits for now; None when a step would get further.
@@ -130,14 +149,6 @@ impl Invocation {
             }
             State::Failed => Err(PyRuntimeError::new_err("the call failed")),
         }
-    }
-}
-
-fn finish(py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, PyResult<bool>) {
-    match fence.poll() {
-        None => (State::Finishing(values, fence), Ok(false)),
-        Some(Ok(())) => (State::Done(values), Ok(true)),
-        Some(Err(status)) => (State::Failed, Err(to_python(py, INVOKING, &status))),
     }
 }
 

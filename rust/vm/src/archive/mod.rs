@@ -213,10 +213,17 @@ fn not_a_module(bytes: &[u8], source: &str) -> Status {
         let looks_like_mlir = ["func.func", "module {", "module @", "builtin.module", "util.func", "stablehlo."]
             .iter()
             .any(|word| text.contains(word));
-        if looks_like_mlir {
-            let stem = source.strip_suffix(".mlir").unwrap_or(source);
+        let stem = [".mlir", ".vmasm", ".vmfb"].iter().find_map(|end| source.strip_suffix(end)).unwrap_or(source);
+        // Text under the name of a module: another name for the module.
+        let target = if source.ends_with(".vmfb") { format!("{stem}.out.vmfb") } else { format!("{stem}.vmfb") };
+        if text.trim_start().starts_with("vm.") {
             return Status::invalid_argument(format!(
-                "{source} is MLIR text, not a compiled module. Compile it first: tiree-compile {source} -o {stem}.vmfb"
+                "{source} is assembly text, not a module. Assemble it first: tiree-as-module --output={target} {source}"
+            ));
+        }
+        if looks_like_mlir {
+            return Status::invalid_argument(format!(
+                "{source} is MLIR text, not a compiled module. Compile it first: tiree-compile {source} -o {target}"
             ));
         }
     }
