@@ -176,6 +176,36 @@ class TestModules:
         with pytest.raises(rt.FuelError):
             module.add.limited(fuel=5)(a, a)
 
+    @pytest.mark.parametrize(
+        ("name", "limits"),
+        [
+            ("spin", {"fuel": 10_000}),
+            ("spin", {"timeout": 0.02}),
+            ("deep", {"max_stack_depth": 9}),
+            ("fill", {"memory_limit": MEGABYTE}),
+        ],
+    )
+    def test_hostile_initializers(self, name: str, limits: dict[str, Any], device_name: str):
+        body = f"^bb0:\n  %i0 = vm.call @{name}(%i0)\n  vm.return"
+        text = f"{ASSEMBLY}vm.export @__init\nvm.func @__init() -> () {{\n{body}\n}}\n"
+        with pytest.raises(rt.LimitError, match="initializing module 'limits'"):
+            rt.load(rt.assemble(text), device_name, **limits)
+
+    def test_device_memory_counts(self, device_name: str):
+        """Results as long as somebody has them; arguments, which are the caller's, do not."""
+        config = rt.Config(device=rt.get_device(device_name), memory_limit=MEGABYTE)
+        system = rt.SystemContext([rt.VmModule.copy_buffer(config.vm_instance, iree_module(ADD))], config)
+        module, context = system.modules.module, system.vm_context
+        a = np.ones(4, np.float32)
+        module.add(a, a)
+        idle = context.memory_used
+        kept = [module.add(a, a) for _ in range(3)]
+        assert idle + 3 * 16 <= context.memory_used <= idle + 3 * 1000
+        del kept
+        assert context.memory_used == idle
+        with pytest.raises(rt.MemoryLimitError):
+            rt.load(iree_module(ADD), device_name, memory_limit=1000)
+
     def test_waits_end_in_time(self, device_name: str):
         """Neither a wait for a fence nor the device's work after it is waited for."""
         module = rt.load(iree_module(WAITS), device_name)

@@ -20,8 +20,9 @@ class Limits(TypedDict, total=False):
 
     `fuel` counts instructions of the VM, `timeout` seconds, `max_stack_depth` calls that are active at once, for each
     call from outside that does not have limits of its own (`function.limited(...)`), and for initializers.
-    `memory_limit` is in bytes, for the buffers, lists and states of all modules together. What reaches a limit raises a
-    `LimitError`.
+    `memory_limit` is in bytes, for all that the modules allocate together: buffers of the host and of devices, lists,
+    states, command buffers and so on, until the last reference is gone; arguments are the caller's. What reaches a
+    limit raises a `LimitError`.
     """
 
     fuel: int | None

@@ -18,7 +18,7 @@ LIMIT_FLAGS = (
     Flag("vm_fuel", "int", "instructions that each call, also of an initializer, may execute", None),
     Flag("vm_timeout_ms", "float", "milliseconds that each call may take", None),
     Flag("vm_stack_depth", "int", "calls that may be active at once inside a call", None),
-    Flag("vm_memory_limit", "int", "bytes that buffers, lists and states of the modules may take", None),
+    Flag("vm_memory_limit", "int", "bytes that all buffers, lists and other objects of the modules may take", None),
 )
 
 MODULE_FLAGS = (

@@ -6,7 +6,7 @@ use crate::types::access;
 use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use tiree_vm::{RefObject, Result, Status};
+use tiree_vm::{Charge, RefObject, Result, Status};
 
 /// The allocator of one device.
 pub struct Allocator {
@@ -36,8 +36,23 @@ impl Allocator {
     /// # Errors
     /// RESOURCE_EXHAUSTED.
     pub fn allocate(&self, memory_type: u32, usage: u32, length: usize) -> Result<Buffer> {
+        self.allocate_charged(memory_type, usage, length, None)
+    }
+
+    /// As [`allocate`](Self::allocate); the memory keeps `charge`.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED.
+    pub fn allocate_charged(
+        &self,
+        memory_type: u32,
+        usage: u32,
+        length: usize,
+        charge: Option<Charge>,
+    ) -> Result<Buffer> {
         let params = BufferParams::local(memory_type, usage);
-        Ok(Buffer::from_block(self.pool.clone().allocate(length, params.kind())?, params))
+        let block = self.pool.clone().allocate(length, params.kind())?.charged(charge);
+        Ok(Buffer::from_block(block, params))
     }
 
     /// A buffer with a copy of `bytes`.
@@ -51,9 +66,9 @@ impl Allocator {
     }
 
     /// A buffer that gets its memory when the alloca of its storage runs.
-    pub(crate) fn transient(&self, memory_type: u32, usage: u32, length: usize) -> Buffer {
+    pub(crate) fn transient(&self, memory_type: u32, usage: u32, length: usize, charge: Option<Charge>) -> Buffer {
         let params = BufferParams::local(memory_type, usage);
-        Buffer::transient(Storage::pending(length, self.pool.clone(), params.kind()), params)
+        Buffer::transient(Storage::pending(length, self.pool.clone(), params.kind(), charge), params)
     }
 
     /// Wraps host memory without copying it. `writable` says whether the HAL may write to it.

@@ -15,7 +15,7 @@ use std::any::Any;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tiree_vm::{RefObject, Result, Status};
+use tiree_vm::{Charge, RefObject, Result, Status};
 
 /// "The rest of the buffer" as a length.
 pub const WHOLE_BUFFER: u64 = u64::MAX;
@@ -85,7 +85,10 @@ pub struct Buffer {
     offset: usize,
     length: usize,
     params: BufferParams,
+    charge: Option<Charge>,
 }
+
+crate::charge::charged!(Buffer);
 
 impl RefObject for Buffer {
     fn type_name(&self) -> &'static str {
@@ -130,8 +133,9 @@ impl Mapping {
 }
 
 impl Storage {
-    pub(crate) fn pending(length: usize, pool: Arc<Pool>, kind: Kind) -> Arc<Storage> {
-        let backing = Backing::Transient(Transient::pending(pool, kind));
+    /// Memory of `pool`, once an alloca has run; `charge` is kept until it is given back.
+    pub(crate) fn pending(length: usize, pool: Arc<Pool>, kind: Kind, charge: Option<Charge>) -> Arc<Storage> {
+        let backing = Backing::Transient(Transient::pending(pool, kind, charge));
         Arc::new(Storage { backing, length, owners: AtomicU32::new(1) })
     }
 
@@ -187,7 +191,7 @@ impl Drop for Pins<'_> {
 impl Buffer {
     fn new(storage: Arc<Storage>, params: BufferParams) -> Buffer {
         let length = storage.length;
-        Buffer { storage, offset: 0, length, params }
+        Buffer { storage, offset: 0, length, params, charge: None }
     }
 
     /// A buffer over a fresh block.
@@ -299,7 +303,8 @@ impl Buffer {
     /// OUT_OF_RANGE.
     pub fn subspan(&self, offset: u64, length: u64) -> Result<Buffer> {
         let (offset, length) = self.resolve_range(offset, length)?;
-        Ok(Buffer { storage: self.storage.clone(), offset: self.offset + offset, length, params: self.params })
+        let (storage, offset) = (self.storage.clone(), self.offset + offset);
+        Ok(Buffer { storage, offset, length, params: self.params, charge: None })
     }
 
     /// PERMISSION_DENIED unless the buffer allows all of `wanted` accesses.
@@ -415,7 +420,7 @@ mod tests {
 
     #[test]
     fn transient_memory_exists_between_alloca_and_dealloca() {
-        let storage = Storage::pending(16, Pool::new(), Kind::Device);
+        let storage = Storage::pending(16, Pool::new(), Kind::Device, None);
         let transient = Buffer::transient(storage.clone(), BufferParams::local(0, usage::DEFAULT));
         assert!(transient.to_vec().unwrap_err().message().contains("has not run"));
         storage.commit().unwrap();

@@ -4,7 +4,7 @@ use crate::buffer::Buffer;
 use crate::types::{ElementType, encoding};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use tiree_vm::{RefObject, Result, Status};
+use tiree_vm::{Charge, RefObject, Result, Status};
 
 /// The highest rank.
 pub const MAX_RANK: usize = 128;
@@ -18,7 +18,10 @@ pub struct BufferView {
     element_type: ElementType,
     encoding: u32,
     shape: Shape,
+    charge: Option<Charge>,
 }
+
+crate::charge::charged!(BufferView);
 
 impl RefObject for BufferView {
     fn type_name(&self) -> &'static str {
@@ -71,7 +74,7 @@ impl BufferView {
                 )));
             }
         }
-        Ok(BufferView { buffer, element_type, encoding, shape })
+        Ok(BufferView { buffer, element_type, encoding, shape, charge: None })
     }
 
     /// The buffer.

@@ -3,7 +3,7 @@
 
 use crate::command_buffer::{Binding, CommandBuffer};
 use crate::types::ElementType;
-use tiree_vm::{RefObject, Result, Status};
+use tiree_vm::{Charge, RefObject, Result, Status};
 
 /// "The default", as rank or count.
 const DEFAULT: i32 = -1;
@@ -11,7 +11,12 @@ const DEFAULT: i32 = -1;
 const NO_COLOR: i32 = -1;
 
 /// A channel of one participant, whose rank is 0.
-pub struct Channel(());
+#[derive(Default)]
+pub struct Channel {
+    charge: Option<Charge>,
+}
+
+crate::charge::charged!(Channel);
 
 impl RefObject for Channel {
     fn type_name(&self) -> &'static str {
@@ -26,7 +31,7 @@ impl Channel {
     /// UNIMPLEMENTED for more participants; INVALID_ARGUMENT for a rank that is none of theirs.
     pub fn new(rank: i32, count: i32) -> Result<Channel> {
         match (rank, count) {
-            (DEFAULT | 0, DEFAULT | 1) => Ok(Channel(())),
+            (DEFAULT | 0, DEFAULT | 1) => Ok(Channel::default()),
             (_, DEFAULT | 1) => Err(Status::invalid_argument(format!("rank {rank} is not one of a channel of 1"))),
             _ => Err(Status::unimplemented(format!(
                 "a collective channel of {count} participants is not available: local devices are one process"
@@ -41,7 +46,7 @@ impl Channel {
 
     /// The channel of those who ask for the same color; None without a color.
     pub fn split(&self, color: i32) -> Option<Channel> {
-        (color != NO_COLOR).then_some(Channel(()))
+        (color != NO_COLOR).then(Channel::default)
     }
 }
 

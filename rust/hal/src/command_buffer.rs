@@ -12,7 +12,7 @@ use crate::types::{access, bit_names, command_buffer_mode, command_category, dis
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-use tiree_vm::{Annotate, RefObject, Result, Status};
+use tiree_vm::{Annotate, Charge, RefObject, Result, Status};
 
 /// The largest update that is captured into a command buffer.
 pub const MAX_UPDATE: usize = 64 * 1024;
@@ -72,6 +72,14 @@ impl RefObject for CommandBuffer {
     }
 }
 
+impl crate::charge::Charged for CommandBuffer {
+    fn keep(&mut self, charge: Charge) {
+        if let Some(recorder) = self.recorder.get_mut() {
+            recorder.program.charge = Some(charge);
+        }
+    }
+}
+
 impl CommandBuffer {
     /// A command buffer that is being recorded. `capacity` is the size of the binding table; 0 means that there is none.
     ///
@@ -116,7 +124,12 @@ impl CommandBuffer {
             Status::failed_precondition(format!("cannot record {what}: the command buffer has been finalized"))
         })?;
         let index = recorder.program.commands.len();
-        body(recorder).annotate(|| format!("while recording command {index} ({what})"))
+        let charged = recorder.program.charge.is_some().then(|| recorder.program.bytes());
+        let recorded = body(recorder).and_then(|made| {
+            charged.map_or(Ok(()), |before| recorder.program.charge_since(before))?;
+            Ok(made)
+        });
+        recorded.annotate(|| format!("while recording command {index} ({what})"))
     }
 
     #[cold]

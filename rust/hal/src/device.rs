@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tiree_task::{Executor, Topology, TopologyOptions};
-use tiree_vm::{RefObject, Result, Shared, Status};
+use tiree_vm::{Charge, Quota, RefObject, Result, Shared, Status};
 
 /// What differs between devices.
 pub(crate) trait Driver: Send + Sync {
@@ -26,6 +26,10 @@ pub(crate) trait Driver: Send + Sync {
     fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()>;
     /// Threads that run dispatches.
     fn worker_count(&self) -> usize;
+    /// Whether `submit` and `admit` wait on the calling thread.
+    fn blocks(&self) -> bool {
+        false
+    }
     /// What was asked for, where that is counted.
     fn counts(&self) -> Option<Counts> {
         None
@@ -134,12 +138,14 @@ impl Device {
         self.driver.submit(waits, signals, operation)
     }
 
-    /// As [`submit`](Self::submit), but an operation that can run at once is not queued.
+    /// As [`submit`](Self::submit), but an operation that can run at once is not queued, and what is queued is taken from
+    /// `quota`.
     pub(crate) fn perform(
         &self,
         waits: Option<Shared<'_, Fence>>,
         signals: Option<Shared<'_, Fence>>,
         operation: &impl Operation,
+        quota: Option<&Arc<Quota>>,
     ) -> Result<()> {
         let result = match self.driver.admit(waits.map(Shared::object))? {
             Admission::Now(threads, limit) if limit == f64::INFINITY || operation.estimate() < limit => {
@@ -149,7 +155,7 @@ impl Device {
             Admission::Failed(status) => Err(status),
             _ => {
                 let (waits, signals) = (waits.map(Shared::to_arc), signals.map(Shared::to_arc));
-                return self.submit(waits, signals, operation.to_owned());
+                return self.submit(waits, signals, operation.to_owned().within(quota)?);
             }
         };
         self.driver.finish(result, signals.map(Shared::object))
@@ -167,23 +173,28 @@ impl Device {
         usage: u32,
         size: usize,
     ) -> Result<Arc<Buffer>> {
-        let buffer = self.allocator.transient(memory_type, usage, size);
+        let buffer = self.allocator.transient(memory_type, usage, size, None);
         self.submit(waits, signals, QueueOp::alloca(buffer.storage().clone()))?;
         Ok(Arc::new(buffer))
     }
 
-    /// As [`alloca`](Self::alloca), with borrowed fences.
+    /// As [`alloca`](Self::alloca), with borrowed fences and for a limited context.
     pub(crate) fn perform_alloca(
         &self,
         waits: Option<Shared<'_, Fence>>,
         signals: Option<Shared<'_, Fence>>,
-        memory_type: u32,
-        usage: u32,
-        size: usize,
-    ) -> Result<Arc<Buffer>> {
-        let buffer = self.allocator.transient(memory_type, usage, size);
-        self.perform(waits, signals, &queue::Alloca { storage: buffer.storage() })?;
-        Ok(Arc::new(buffer))
+        (memory_type, usage, size): (u32, u32, usize),
+        quota: Option<&Arc<Quota>>,
+    ) -> Result<Buffer> {
+        let charge = quota.map(|quota| Charge::new(quota, size)).transpose()?;
+        let buffer = self.allocator.transient(memory_type, usage, size, charge);
+        self.perform(waits, signals, &queue::Alloca { storage: buffer.storage() }, quota)?;
+        Ok(buffer)
+    }
+
+    /// Whether queue operations block the thread that submits them until their waits are over.
+    pub(crate) fn blocks(&self) -> bool {
+        self.driver.blocks()
     }
 
     /// Answers a query; None for what is not known.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 use tiree_task::Executor;
-use tiree_vm::{Annotate, Result, Status};
+use tiree_vm::{Annotate, Result, Status, limits};
 
 /// Bytes of a fill, copy or update that one tile handles.
 const TRANSFER_TILE: usize = 64 * 1024;
@@ -276,6 +276,7 @@ fn dispatch_work<'a>(program: &'a Program, dispatch: &'a Dispatch, resolved: &'a
             true => Owners::Buffers(&resolved.buffers[dispatch.bindings.clone()]),
             false => Owners::Caller,
         },
+        limits: limits::current(),
     };
     let sequential = dispatch.executable.is_sequential(dispatch.entry);
     let tiles = if sequential { total.min(1) } else { total };

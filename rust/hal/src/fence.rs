@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Instant;
-use tiree_vm::{RefObject, Result, Status, Wait};
+use tiree_vm::{Charge, RefObject, Result, Status, Wait};
 
 /// A point on the timeline of a semaphore.
 pub type TimePoint = (Arc<Semaphore>, u64);
@@ -20,7 +20,10 @@ pub(crate) type TimePoints = SmallVec<[TimePoint; 2]>;
 pub struct Fence {
     own: AtomicU8,
     points: Mutex<TimePoints>,
+    charge: Option<Charge>,
 }
+
+crate::charge::charged!(Fence);
 
 /// The time points are those in the list.
 const LISTED: u8 = 0;
@@ -47,12 +50,12 @@ impl Fence {
     }
 
     pub(crate) fn from_points(points: TimePoints) -> Fence {
-        Fence { own: AtomicU8::new(LISTED), points: Mutex::new(points) }
+        Fence { own: AtomicU8::new(LISTED), points: Mutex::new(points), charge: None }
     }
 
     /// A fence on a new semaphore, reached when signalled once.
     pub fn unsignalled() -> Fence {
-        Fence { own: AtomicU8::new(OWN_PENDING), points: Mutex::default() }
+        Fence { own: AtomicU8::new(OWN_PENDING), points: Mutex::default(), charge: None }
     }
 
     /// The list of time points, with the own one in it.

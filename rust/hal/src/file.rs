@@ -2,7 +2,7 @@
 
 use std::fs::File as OsFile;
 use std::sync::Arc;
-use tiree_vm::{RefObject, Result, Status, VmBuffer};
+use tiree_vm::{Charge, RefObject, Result, Status, VmBuffer};
 
 enum Source {
     Memory { buffer: Arc<VmBuffer>, offset: usize },
@@ -13,7 +13,10 @@ enum Source {
 pub struct File {
     source: Source,
     length: u64,
+    charge: Option<Charge>,
 }
+
+crate::charge::charged!(File);
 
 impl RefObject for File {
     fn type_name(&self) -> &'static str {
@@ -29,7 +32,7 @@ impl File {
     pub fn from_memory(buffer: Arc<VmBuffer>, offset: u64, length: u64) -> Result<File> {
         let length = if length == u64::MAX { (buffer.len() as u64).saturating_sub(offset) } else { length };
         let offset = buffer.check_range(offset, length)?;
-        Ok(File { source: Source::Memory { buffer, offset }, length })
+        Ok(File { source: Source::Memory { buffer, offset }, length, charge: None })
     }
 
     /// An open file of the system.
@@ -39,7 +42,7 @@ impl File {
     pub fn from_os(file: Arc<OsFile>, writable: bool) -> Result<File> {
         let length =
             file.metadata().map_err(|error| Status::unavailable(format!("cannot stat the file: {error}")))?.len();
-        Ok(File { source: Source::Os { file, writable }, length })
+        Ok(File { source: Source::Os { file, writable }, length, charge: None })
     }
 
     /// Length in bytes.

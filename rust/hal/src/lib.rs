@@ -22,6 +22,7 @@ pub mod allocator;
 pub mod buffer;
 pub mod buffer_view;
 pub mod channel;
+mod charge;
 pub mod check;
 pub mod command_buffer;
 pub mod device;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
-use tiree_vm::{Result, Status};
+use tiree_vm::{Charge, Result, Status};
 
 /// Alignment of every block.
 pub const ALIGNMENT: usize = 64;
@@ -156,6 +156,8 @@ pub struct Block {
     length: usize,
     kind: Kind,
     pool: Arc<Pool>,
+    /// What it takes from the limit of the context that asked for it.
+    _charge: Option<Charge>,
 }
 
 // SAFETY: the block only hands out a pointer; what is done through it is up to the HAL's ordering rules (fences).
@@ -238,7 +240,7 @@ impl Pool {
             Some(raw) => raw,
             None => self.fresh(size, length, kind)?,
         };
-        Ok(Block { raw: ManuallyDrop::new(raw), length, kind, pool: self })
+        Ok(Block { raw: ManuallyDrop::new(raw), length, kind, pool: self, _charge: None })
     }
 
     /// A block from the system.
@@ -298,6 +300,13 @@ impl Drop for Pool {
 }
 
 impl Block {
+    /// The same block, which holds `charge` as long as it lives.
+    #[must_use]
+    pub fn charged(mut self, charge: Option<Charge>) -> Block {
+        self._charge = charge;
+        self
+    }
+
     /// First byte.
     pub fn as_ptr(&self) -> NonNull<u8> {
         self.raw.data

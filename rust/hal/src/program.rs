@@ -6,6 +6,7 @@ use crate::pattern::Pattern;
 use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::Arc;
+use tiree_vm::{Charge, Result};
 
 /// A recorded command.
 pub(crate) enum Command {
@@ -58,6 +59,8 @@ pub(crate) struct Program {
     pub(crate) data: Vec<u8>,
     /// Some dispatch is of bytecode.
     pub(crate) has_bytecode: bool,
+    /// What it and its command buffer take, when that is limited.
+    pub(crate) charge: Option<Charge>,
 }
 
 thread_local! {
@@ -76,6 +79,21 @@ impl Program {
         SPARE.try_with(|spare| spare.try_borrow_mut().ok()?.pop()).ok().flatten().unwrap_or_default()
     }
 
+    /// Bytes of what is recorded.
+    pub(crate) fn bytes(&self) -> usize {
+        self.commands.len() * size_of::<Command>()
+            + self.regions.len() * size_of::<Range<usize>>()
+            + self.bindings.len() * size_of::<Bound>()
+            + self.constants.len() * size_of::<u32>()
+            + self.data.len()
+    }
+
+    /// Charges what has been recorded since there were `before` bytes.
+    pub(crate) fn charge_since(&mut self, before: usize) -> Result<()> {
+        let more = self.bytes().saturating_sub(before);
+        self.charge.as_mut().map_or(Ok(()), |charge| charge.add(more))
+    }
+
     /// Keeps the memory for another program.
     pub(crate) fn recycle(mut self) {
         // Releasing references can run any code, so this comes before the list is borrowed.
@@ -85,6 +103,7 @@ impl Program {
         self.constants.clear();
         self.data.clear();
         self.has_bytecode = false;
+        self.charge = None;
         let small = self.commands.capacity().max(self.bindings.capacity()) <= SPARE_COMMANDS
             && self.data.capacity().max(self.constants.capacity()) <= SPARE_BYTES;
         if small && self.commands.capacity() > 0 {

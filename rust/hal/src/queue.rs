@@ -2,6 +2,7 @@
 
 use crate::buffer::Buffer;
 use crate::buffer::Storage;
+use crate::charge;
 use crate::command_buffer::{Command, CommandBuffer, Counts, MAX_UPDATE, Pattern, Program};
 use crate::device::Operation;
 use crate::drivers::Counters;
@@ -10,7 +11,7 @@ use crate::file::File;
 use crate::types::{access, usage};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use tiree_vm::{Annotate, Result, Shared, Status};
+use tiree_vm::{Annotate, Charge, Limits, Quota, Result, Shared, Status, limits};
 
 /// A range of a buffer, checked when the operation is made.
 pub(crate) struct Range {
@@ -29,9 +30,15 @@ impl Range {
 }
 
 /// One operation; made by the constructors, which check everything that is known at the call.
-pub struct QueueOp(pub(crate) Op);
+pub struct QueueOp {
+    op: Op,
+    /// Of the call that submits it, for bytecode that it runs.
+    limits: Limits,
+    /// What it takes while it waits.
+    _charge: Option<Charge>,
+}
 
-pub(crate) enum Op {
+enum Op {
     Barrier,
     Alloca(Arc<Storage>),
     Dealloca(Arc<Buffer>),
@@ -45,19 +52,38 @@ pub(crate) enum Op {
 }
 
 impl QueueOp {
+    fn new(op: Op) -> QueueOp {
+        QueueOp { op, limits: Limits::default(), _charge: None }
+    }
+
+    /// For the call that executes on this thread: its limits hold, and what waits is taken from `quota`.
+    ///
+    /// # Errors
+    /// RESOURCE_EXHAUSTED.
+    pub(crate) fn within(mut self, quota: Option<&Arc<Quota>>) -> Result<QueueOp> {
+        let bytes = match &self.op {
+            Op::Update { data, .. } => data.len(),
+            Op::Execute { table, .. } => table.len() * size_of::<TableEntry>(),
+            _ => 0,
+        };
+        self.limits = limits::current();
+        self._charge = quota.map(|quota| charge::take::<QueueOp>(quota, bytes)).transpose()?;
+        Ok(self)
+    }
+
     /// Nothing: joins waits and signals.
     pub fn barrier() -> QueueOp {
-        QueueOp(Op::Barrier)
+        QueueOp::new(Op::Barrier)
     }
 
     /// Gives a transient buffer its memory.
     pub(crate) fn alloca(storage: Arc<Storage>) -> QueueOp {
-        QueueOp(Op::Alloca(storage))
+        QueueOp::new(Op::Alloca(storage))
     }
 
     /// Takes the memory of a transient buffer back; other buffers keep theirs.
     pub fn dealloca(buffer: Arc<Buffer>) -> QueueOp {
-        QueueOp(Op::Dealloca(buffer))
+        QueueOp::new(Op::Dealloca(buffer))
     }
 
     /// Fills a range with a pattern.
@@ -68,7 +94,7 @@ impl QueueOp {
         let target =
             Range::new(target, offset, length, usage::TRANSFER_TARGET, access::WRITE).annotate(|| "fill".into())?;
         pattern.check_range(target.offset, target.length)?;
-        Ok(QueueOp(Op::Fill { target, pattern }))
+        Ok(QueueOp::new(Op::Fill { target, pattern }))
     }
 
     /// Copies a range.
@@ -93,7 +119,7 @@ impl QueueOp {
                 return Err(Status::invalid_argument("copy source and target ranges overlap"));
             }
         }
-        Ok(QueueOp(Op::Copy { source, target }))
+        Ok(QueueOp::new(Op::Copy { source, target }))
     }
 
     /// Writes bytes, which are captured now.
@@ -109,7 +135,7 @@ impl QueueOp {
         }
         let target = Range::new(target, offset, data.len() as u64, usage::TRANSFER_TARGET, access::WRITE)
             .annotate(|| "update".into())?;
-        Ok(QueueOp(Op::Update { data: data.into(), target }))
+        Ok(QueueOp::new(Op::Update { data: data.into(), target }))
     }
 
     /// Reads a file range into a buffer.
@@ -126,7 +152,7 @@ impl QueueOp {
                 file.len()
             )));
         }
-        Ok(QueueOp(Op::Read { file, offset, target }))
+        Ok(QueueOp::new(Op::Read { file, offset, target }))
     }
 
     /// Writes a buffer range to a file.
@@ -142,7 +168,7 @@ impl QueueOp {
     ) -> Result<QueueOp> {
         let source = Range::new(source, source_offset, length, usage::TRANSFER_SOURCE, access::READ)
             .annotate(|| "write source".into())?;
-        Ok(QueueOp(Op::Write { source, file, offset }))
+        Ok(QueueOp::new(Op::Write { source, file, offset }))
     }
 
     /// Executes a command buffer with a binding table.
@@ -151,18 +177,18 @@ impl QueueOp {
     /// FAILED_PRECONDITION when it is not finalized; INVALID_ARGUMENT when the table is larger than its capacity.
     pub fn execute(commands: Arc<CommandBuffer>, table: SmallVec<[TableEntry; 4]>) -> Result<QueueOp> {
         check_execute(&commands, table.len())?;
-        Ok(QueueOp(Op::Execute { commands, table }))
+        Ok(QueueOp::new(Op::Execute { commands, table }))
     }
 
     /// Runs a function of the host's.
     pub fn host(function: impl FnOnce() -> Result<()> + Send + 'static) -> QueueOp {
-        QueueOp(Op::Host(Box::new(function)))
+        QueueOp::new(Op::Host(Box::new(function)))
     }
 
     /// Estimated nanoseconds.
     pub(crate) fn estimate(&self) -> f64 {
         let transfer = |range: &Range| range.length as f64 / 8.0;
-        match &self.0 {
+        match &self.op {
             Op::Barrier | Op::Alloca(_) | Op::Dealloca(_) => 0.0,
             Op::Fill { target, .. } | Op::Copy { target, .. } | Op::Update { target, .. } => transfer(target),
             // Files may block: never on the submitting thread, whatever their size.
@@ -175,7 +201,7 @@ impl QueueOp {
 
     /// Counts it for a device that executes nothing; true when it has to be run all the same.
     fn count(&self, counters: &Counters) -> bool {
-        let (counter, bytes, total) = match &self.0 {
+        let (counter, bytes, total) = match &self.op {
             Op::Barrier => (&counters.barriers, 0, &counters.transfer_bytes),
             Op::Alloca(storage) => {
                 count_alloca(counters, storage);
@@ -201,12 +227,13 @@ impl QueueOp {
 
     /// Does it, on the calling thread and whoever helps it.
     pub(crate) fn run(self, threads: &Threads<'_>) -> Result<()> {
+        let _scope = limits::Scope::enter(self.limits);
         if let Threads::Nobody(counters) = threads
             && !self.count(counters)
         {
             return Ok(());
         }
-        match self.0 {
+        match self.op {
             Op::Barrier => Ok(()),
             Op::Alloca(storage) => storage.commit(),
             Op::Dealloca(buffer) => {
@@ -399,6 +426,6 @@ impl Operation for Execute<'_> {
             offset: entry.offset,
             length: entry.length,
         });
-        QueueOp(Op::Execute { commands: self.commands.to_arc(), table: entries.collect() })
+        QueueOp::new(Op::Execute { commands: self.commands.to_arc(), table: entries.collect() })
     }
 }

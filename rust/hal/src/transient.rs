@@ -5,7 +5,7 @@ use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tiree_vm::{Result, Status};
+use tiree_vm::{Charge, Result, Status};
 
 /// Memory that an alloca brings and a dealloca takes, the latter only when no mapping or execution uses it any more.
 ///
@@ -17,8 +17,8 @@ pub(crate) struct Transient {
 }
 
 enum Slot {
-    /// Where memory will come from.
-    Pool(Arc<Pool>, Kind),
+    /// Where memory will come from, and what has been taken for it.
+    Pool(Arc<Pool>, Kind, Option<Charge>),
     Block(Block),
     Empty,
 }
@@ -38,8 +38,8 @@ unsafe impl Sync for Transient {}
 
 impl Transient {
     /// Memory of `pool`, once an alloca has run.
-    pub(crate) fn pending(pool: Arc<Pool>, kind: Kind) -> Transient {
-        Transient { state: AtomicU64::new(PENDING), memory: UnsafeCell::new(Slot::Pool(pool, kind)) }
+    pub(crate) fn pending(pool: Arc<Pool>, kind: Kind, charge: Option<Charge>) -> Transient {
+        Transient { state: AtomicU64::new(PENDING), memory: UnsafeCell::new(Slot::Pool(pool, kind, charge)) }
     }
 
     /// Gets the memory, if it has not been had or given back before.
@@ -50,7 +50,7 @@ impl Transient {
         // SAFETY: the phase was changed to BUSY here, so nobody else touches the slot.
         let slot = unsafe { &mut *self.memory.get() };
         let allocated = match std::mem::replace(slot, Slot::Empty) {
-            Slot::Pool(pool, kind) => pool.allocate(length, kind),
+            Slot::Pool(pool, kind, charge) => pool.allocate(length, kind).map(|block| block.charged(charge)),
             _ => Err(Status::internal("a transient buffer without a pool")),
         };
         match allocated {
@@ -143,7 +143,7 @@ mod tests {
     fn users_and_release_race() {
         let pool = Pool::new();
         for _ in 0..300 {
-            let transient = Transient::pending(pool.clone(), Kind::Device);
+            let transient = Transient::pending(pool.clone(), Kind::Device, None);
             assert!(transient.pin().is_err());
             transient.commit(64).unwrap();
             let seen = AtomicBool::new(false);

@@ -159,7 +159,8 @@ impl Instance {
 /// How a context is made.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ContextOptions {
-    /// Bytes that buffers, lists and state made by its modules may take together: RESOURCE_EXHAUSTED beyond.
+    /// Bytes that all objects made by its modules may take together: RESOURCE_EXHAUSTED beyond. Native modules take part
+    /// by [`CallFrame::charge`](crate::CallFrame::charge).
     pub memory: Option<usize>,
     /// Limits of every call that does not have its own, of `__init` and `__deinit` too.
     pub limits: Limits,
@@ -205,11 +206,18 @@ impl Context {
 
     /// As [`Context::new`], with limits.
     pub fn with_options(modules: impl IntoIterator<Item = AnyModule>, options: &ContextOptions) -> Result<Context> {
-        let context = Context::empty(true, options);
-        for module in modules {
-            context.link(module).annotate(|| "creating VM context".into())?;
-        }
-        Ok(context)
+        Context::empty(true, options).link_all(modules)
+    }
+
+    /// As [`Context::new`], for code that a module of another context has executed: `limits` as in [`ContextOptions`],
+    /// memory out of that context's `quota`.
+    pub fn within(
+        modules: impl IntoIterator<Item = AnyModule>,
+        quota: Option<Arc<Quota>>,
+        limits: &Limits,
+    ) -> Result<Context> {
+        let inner = Inner { instances: RwLock::default(), frozen: true, limits: *limits, quota };
+        Context(Arc::new(inner)).link_all(modules)
     }
 
     /// An empty context that grows by [`Context::register`].
@@ -239,6 +247,13 @@ impl Context {
             return Err(Status::failed_precondition("context was created with its modules and cannot grow"));
         }
         self.link(module.into()).annotate(|| "registering module with VM context".into())
+    }
+
+    fn link_all(self, modules: impl IntoIterator<Item = AnyModule>) -> Result<Context> {
+        for module in modules {
+            self.link(module).annotate(|| "creating VM context".into())?;
+        }
+        Ok(self)
     }
 
     fn instances(&self) -> std::sync::RwLockReadGuard<'_, Vec<Arc<Instance>>> {

@@ -54,7 +54,7 @@ impl Watch {
 }
 
 /// Sleeps until `wait` is over (true), `deadline` has passed (false), or the hook says no.
-pub(crate) fn wait(wait: &dyn Wait, deadline: Option<Instant>) -> Result<bool> {
+pub fn wait(wait: &dyn Wait, deadline: Option<Instant>) -> Result<bool> {
     if HOOK.get().is_none() {
         return Ok(wait.wait(deadline));
     }

@@ -7,6 +7,7 @@
 //! bytes one for every 32. So the fuel that a call used is never less than the instructions that it executed, and depends
 //! on nothing but the module and the arguments.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use crate::interrupt::Watch;
@@ -64,6 +65,33 @@ impl Limits {
     }
 }
 
+thread_local! {
+    static CURRENT: Cell<Limits> = const { Cell::new(Limits { fuel: None, timeout: None, deadline: None, max_stack_depth: None }) };
+}
+
+/// The limits of the innermost limited call that executes on this thread, for native code that waits, or has bytecode
+/// executed, on its behalf; none outside of calls. A timeout has become a deadline.
+pub fn current() -> Limits {
+    CURRENT.get()
+}
+
+/// Makes `limits` the current ones of this thread until it is dropped.
+pub struct Scope(Limits);
+
+impl Scope {
+    /// Enters the scope.
+    #[must_use]
+    pub fn enter(limits: Limits) -> Scope {
+        Scope(CURRENT.replace(limits))
+    }
+}
+
+impl Drop for Scope {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
+}
+
 /// Most bytes that the frames of one invocation may take.
 pub const MAX_STACK: usize = 1 << 20;
 
@@ -86,6 +114,7 @@ pub(crate) struct Budget {
     slice: isize,
     limit: Option<u64>,
     deadline: Option<Instant>,
+    max_stack_depth: Option<u32>,
     watch: Watch,
     slices_to_look: u32,
     calls_to_look: u32,
@@ -99,11 +128,19 @@ impl Budget {
             left: limits.fuel.unwrap_or(u64::MAX),
             limit: limits.fuel,
             deadline: limits.deadline,
+            max_stack_depth: limits.max_stack_depth,
             slices_to_look: 1,
             calls_to_look: 1,
             calls_per_look: 1,
             ..Budget::default()
         }
+    }
+
+    /// What was set, if anything was.
+    pub fn limits(&self) -> Option<Limits> {
+        let set = self.limit.is_some() || self.deadline.is_some() || self.max_stack_depth.is_some();
+        let (fuel, deadline, max_stack_depth) = (self.limit, self.deadline, self.max_stack_depth);
+        set.then_some(Limits { fuel, timeout: None, deadline, max_stack_depth })
     }
 
     /// The first slice.
@@ -183,6 +220,6 @@ impl Budget {
 
 /// DEADLINE_EXCEEDED.
 #[cold]
-pub(crate) fn past_deadline() -> Status {
+pub fn past_deadline() -> Status {
     Status::deadline_exceeded("the call did not finish before its deadline").with_limit(Limit::Time)
 }

@@ -29,6 +29,10 @@ impl Driver for LocalSync {
         pass_on(result, signals)
     }
 
+    fn blocks(&self) -> bool {
+        true
+    }
+
     fn worker_count(&self) -> usize {
         1
     }

@@ -103,6 +103,10 @@ impl Driver for Null {
         super::local_sync::pass_on(result, signals)
     }
 
+    fn blocks(&self) -> bool {
+        true
+    }
+
     fn worker_count(&self) -> usize {
         1
     }

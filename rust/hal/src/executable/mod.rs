@@ -18,7 +18,8 @@ use std::any::Any;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tiree_vm::{Annotate, RefObject, Result, Status, VmBuffer};
+use tiree_vm::limits::Limits;
+use tiree_vm::{Annotate, Charge, Quota, RefObject, Result, Status, VmBuffer};
 
 /// A loaded executable.
 pub struct Executable {
@@ -26,7 +27,10 @@ pub struct Executable {
     name: String,
     entries: Box<[Entry]>,
     kind: Kind,
+    charge: Option<Charge>,
 }
+
+crate::charge::charged!(Executable);
 
 enum Kind {
     Native(native::Library),
@@ -68,6 +72,8 @@ pub(crate) struct DispatchArguments<'a> {
     pub(crate) pointers: &'a [*mut u8],
     pub(crate) lengths: &'a [usize],
     pub(crate) owners: Owners<'a>,
+    /// Of each workgroup, as far as it is bytecode.
+    pub(crate) limits: Limits,
 }
 
 /// Who keeps the memory of the bindings. Asked for by bytecode, which could keep references to them.
@@ -160,13 +166,28 @@ impl Executable {
     /// NOT_FOUND for an unsupported format; FAILED_PRECONDITION, UNAVAILABLE, PERMISSION_DENIED, INVALID_ARGUMENT or
     /// UNIMPLEMENTED for files that break the loader's rules, with the field at fault.
     pub fn load(format: &str, data: &[u8], constants: &[u32], options: LoadOptions) -> Result<Executable> {
+        Executable::load_within(format, data, constants, options, None)
+    }
+
+    /// As [`load`](Self::load); what bytecode allocates is taken from `quota`.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load), and of the limits.
+    pub(crate) fn load_within(
+        format: &str,
+        data: &[u8],
+        constants: &[u32],
+        options: LoadOptions,
+        quota: Option<&Arc<Quota>>,
+    ) -> Result<Executable> {
         if !options.supports(format) {
             return Err(options.refuse(format));
         }
         if format == vmvx::FORMAT {
             let (entries, code) =
-                vmvx::Library::load(data, constants).annotate(|| "loading a VMVX executable".into())?;
-            return Ok(Executable { name: code.name().to_owned(), entries, kind: Kind::Bytecode(code) });
+                vmvx::Library::load(data, constants, quota).annotate(|| "loading a VMVX executable".into())?;
+            let name = code.name().to_owned();
+            return Ok(Executable { name, entries, kind: Kind::Bytecode(code), charge: None });
         }
         let image: Box<dyn native::Code> = if format == system_format() {
             Box::new(system::SystemLibrary::load(data)?)
@@ -174,7 +195,7 @@ impl Executable {
             Box::new(elf::LoadedElf::load(data)?)
         };
         let (name, entries, code) = native::Library::load(image, format, constants)?;
-        Ok(Executable { name, entries, kind: Kind::Native(code) })
+        Ok(Executable { name, entries, kind: Kind::Native(code), charge: None })
     }
 
     /// What it calls itself; may be empty.
@@ -293,7 +314,10 @@ impl Executable {
         let place = format!("{function}{of}{at}");
         let status = failure.status;
         // The message says it all, also where annotations are not printed.
-        let first = Status::new(status.code(), format!("in {place}: {}", status.message()));
+        let mut first = Status::new(status.code(), format!("in {place}: {}", status.message()));
+        if let Some(limit) = status.limit() {
+            first = first.with_limit(limit);
+        }
         status.annotations().iter().fold(first, |status, annotation| status.annotate(annotation.clone()))
     }
 }

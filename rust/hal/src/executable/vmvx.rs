@@ -7,8 +7,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use tiree_vm::context::Function;
+use tiree_vm::limits;
 use tiree_vm::{
-    AnyModule, Archive, BytecodeModule, Context, Module, Result, Status, TypeDef, TypeRegistry, Value, VmBuffer, VmList,
+    AnyModule, Archive, BytecodeModule, Context, Module, Quota, Result, Status, TypeDef, TypeRegistry, Value, VmBuffer,
+    VmList,
 };
 
 /// The format's name.
@@ -35,12 +37,14 @@ impl Library {
     }
 
     /// Loads the module in `data`; every function that it exports is an entry point.
-    pub(super) fn load(data: &[u8], constants: &[u32]) -> Result<(Box<[Entry]>, Library)> {
+    /// The limits of the call that loads it hold for its initializer too.
+    pub(super) fn load(data: &[u8], constants: &[u32], quota: Option<&Arc<Quota>>) -> Result<(Box<[Entry]>, Library)> {
         let archive = Archive::copy(data, "<executable>")?;
         let module = BytecodeModule::load(archive, &TypeRegistry::default())?;
         let name = module.name().to_owned();
         let names: Vec<String> = module.export_names().into_iter().map(str::to_owned).collect();
-        let context = Context::new([AnyModule::from(Arc::new(VmvxModule)), AnyModule::from(module.clone())])?;
+        let modules = [AnyModule::from(Arc::new(VmvxModule)), AnyModule::from(module.clone())];
+        let context = Context::within(modules, quota.cloned(), &limits::current())?;
         let cconv = |export: &str| {
             let signature = module.lookup_export(export).and_then(|ordinal| module.signature(ordinal));
             signature.map(|signature| signature.cconv.clone()).unwrap_or_default()
@@ -84,7 +88,9 @@ impl Library {
             // Workgroups of bytecode are of one invocation.
             let counts = arguments.counts.map(|count| count as i32);
             values.extend([numbers, [1; 3], counts].into_iter().flatten().map(Value::I32));
-            function.invoke(values).map_err(|status| Failure { status, tile: Some(tile) })?;
+            function
+                .invoke_limited(values, &arguments.limits)
+                .map_err(|status| Failure { status, tile: Some(tile) })?;
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ use super::{HalModule, dims, text};
 use crate::allocator::Allocator;
 use crate::buffer::Buffer;
 use crate::buffer_view::{BufferView, shape_text};
+use crate::charge::{push_new, push_new_with};
 use crate::device::Device;
 use crate::types::{ElementType, bit_names, memory_type};
 use std::sync::Arc;
@@ -17,8 +18,8 @@ pub(super) fn allocate(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow>
     let allocator: &Allocator = frame.borrow_ref()?;
     frame.i64()?;
     let (types, usages, length) = (frame.i32()? as u32, frame.i32()? as u32, size(frame.i64()?)?);
-    frame.push_ref(Arc::new(allocator.allocate(types, usages, length)?));
-    Ok(Flow::Done)
+    let buffer = allocator.allocate_charged(types, usages, length, frame.charge(length)?)?;
+    push_new(frame, buffer)
 }
 
 pub(super) fn import(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -36,11 +37,13 @@ pub(super) fn import(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     // SAFETY: the VM buffer is the owner and keeps the range valid; an immutable one is imported read-only.
     let imported = unsafe { allocator.import(types, usages, data, length as usize, writable, source.clone()) };
     match imported {
-        Ok(buffer) => frame.push_ref(Arc::new(buffer)),
-        Err(_) if attempt => frame.push_any_ref(None),
-        Err(status) => return Err(status),
+        Ok(buffer) => push_new(frame, buffer),
+        Err(_) if attempt => {
+            frame.push_any_ref(None);
+            Ok(Flow::Done)
+        }
+        Err(status) => Err(status),
     }
-    Ok(Flow::Done)
 }
 
 pub(super) fn select(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -132,8 +135,7 @@ pub(super) fn buffer_store(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<F
 pub(super) fn buffer_subspan(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let buffer: &Buffer = frame.borrow_ref()?;
     let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-    frame.push_ref(Arc::new(buffer.subspan(offset, length)?));
-    Ok(Flow::Done)
+    push_new(frame, buffer.subspan(offset, length)?)
 }
 
 pub(super) fn view_assert(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -202,8 +204,7 @@ pub(super) fn view_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
     if start != 0 || size != buffer.byte_length() {
         buffer = Arc::new(buffer.subspan(offset, length)?);
     }
-    frame.push_ref(Arc::new(BufferView::with_shape(buffer, element, encoding, shape)?));
-    Ok(Flow::Done)
+    push_new_with(frame, BufferView::with_shape(buffer, element, encoding, shape)?, size_of::<Buffer>())
 }
 
 pub(super) fn view_dim(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {

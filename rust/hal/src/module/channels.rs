@@ -3,6 +3,7 @@
 use super::HalModule;
 use crate::buffer::Buffer;
 use crate::channel::{Channel, Collective};
+use crate::charge::push_new;
 use crate::command_buffer::{Binding, CommandBuffer};
 use crate::device::Device;
 use std::sync::Arc;
@@ -15,8 +16,7 @@ pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     frame.opt_ref::<VmBuffer>()?;
     frame.opt_ref::<VmBuffer>()?;
     let (rank, count) = (frame.i32()?, frame.i32()?);
-    frame.push_ref(Arc::new(Channel::new(rank, count)?));
-    Ok(Flow::Done)
+    push_new(frame, Channel::new(rank, count)?)
 }
 
 pub(super) fn rank_and_count(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -30,10 +30,12 @@ pub(super) fn split(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let channel: &Channel = frame.borrow_ref()?;
     let color = frame.i32()?;
     match channel.split(color) {
-        Some(channel) => frame.push_ref(Arc::new(channel)),
-        None => frame.push_any_ref(None),
+        Some(channel) => push_new(frame, channel),
+        None => {
+            frame.push_any_ref(None);
+            Ok(Flow::Done)
+        }
     }
-    Ok(Flow::Done)
 }
 
 pub(super) fn collective(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {

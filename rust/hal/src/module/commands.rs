@@ -2,6 +2,7 @@
 
 use super::HalModule;
 use crate::buffer::Buffer;
+use crate::charge::push_new;
 use crate::command_buffer::{Binding, CommandBuffer, Pattern, WorkgroupCount};
 use crate::device::Device;
 use crate::executable::Executable;
@@ -16,8 +17,7 @@ pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let capacity = frame.i32()?;
     let capacity = usize::try_from(capacity)
         .map_err(|_| Status::invalid_argument(format!("binding capacity {capacity} is negative")))?;
-    frame.push_ref(Arc::new(CommandBuffer::new(mode, categories, capacity)?));
-    Ok(Flow::Done)
+    push_new(frame, CommandBuffer::new(mode, categories, capacity)?)
 }
 
 pub(super) fn finalize(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {

@@ -2,6 +2,7 @@
 
 use super::{HalModule, text};
 use crate::buffer::Buffer;
+use crate::charge::{push_new, push_new_with};
 use crate::command_buffer::Pattern;
 use crate::device::{Device, Operation};
 use crate::executable::Executable;
@@ -28,14 +29,15 @@ impl<'a> Queue<'a> {
         Ok(Queue { device, waits: frame.opt_shared_ref()?, signals: frame.opt_shared_ref()? })
     }
 
-    fn submit(self, operation: QueueOp) -> Result<Flow> {
+    fn submit(self, frame: &CallFrame<'_>, operation: QueueOp) -> Result<Flow> {
+        let operation = operation.within(frame.quota())?;
         let (waits, signals) = (self.waits.map(Shared::to_arc), self.signals.map(Shared::to_arc));
         self.device.submit(waits, signals, operation)?;
         Ok(Flow::Done)
     }
 
-    fn perform(self, operation: &impl Operation) -> Result<Flow> {
-        self.device.perform(self.waits, self.signals, operation)?;
+    fn perform(self, frame: &CallFrame<'_>, operation: &impl Operation) -> Result<Flow> {
+        self.device.perform(self.waits, self.signals, operation, frame.quota())?;
         Ok(Flow::Done)
     }
 }
@@ -96,17 +98,18 @@ pub(super) fn queue_alloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<F
     let length =
         usize::try_from(size).map_err(|_| Status::invalid_argument(format!("allocation size {size} is negative")))?;
     let Queue { device, waits, signals } = queue;
-    frame.push_ref(device.perform_alloca(waits, signals, types, usages, length)?);
-    Ok(Flow::Done)
+    let buffer = device.perform_alloca(waits, signals, (types, usages, length), frame.quota())?;
+    push_new(frame, buffer)
 }
 
 pub(super) fn queue_dealloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let queue = Queue::read(frame)?;
-    queue.perform(&Dealloca { buffer: frame.shared_ref()? })
+    let operation = Dealloca { buffer: frame.shared_ref()? };
+    queue.perform(frame, &operation)
 }
 
 pub(super) fn queue_barrier(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    Queue::read(frame)?.submit(QueueOp::barrier())
+    Queue::read(frame)?.submit(frame, QueueOp::barrier())
 }
 
 pub(super) fn queue_flush(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -120,7 +123,7 @@ pub(super) fn queue_fill(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flo
     let target: Arc<Buffer> = frame.get_ref()?;
     let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
     let pattern = Pattern::new(frame.i64()? as u64, frame.i32()? as u64)?;
-    queue.submit(QueueOp::fill(target, offset, length, pattern)?)
+    queue.submit(frame, QueueOp::fill(target, offset, length, pattern)?)
 }
 
 pub(super) fn queue_copy(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -129,7 +132,7 @@ pub(super) fn queue_copy(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flo
     let source_offset = frame.i64()? as u64;
     let target: Arc<Buffer> = frame.get_ref()?;
     let (target_offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-    queue.submit(QueueOp::copy(source, source_offset, target, target_offset, length)?)
+    queue.submit(frame, QueueOp::copy(source, source_offset, target, target_offset, length)?)
 }
 
 pub(super) fn queue_update(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -138,7 +141,7 @@ pub(super) fn queue_update(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<F
     let source_offset = frame.i64()? as u64;
     let target: Arc<Buffer> = frame.get_ref()?;
     let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-    queue.submit(QueueOp::update(&capture(source, source_offset, length)?, target, offset)?)
+    queue.submit(frame, QueueOp::update(&capture(source, source_offset, length)?, target, offset)?)
 }
 
 pub(super) fn queue_read(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -147,7 +150,7 @@ pub(super) fn queue_read(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flo
     let file_offset = frame.i64()? as u64;
     let target: Arc<Buffer> = frame.get_ref()?;
     let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-    queue.submit(QueueOp::read(file, file_offset, target, offset, length)?)
+    queue.submit(frame, QueueOp::read(file, file_offset, target, offset, length)?)
 }
 
 pub(super) fn queue_write(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -156,14 +159,14 @@ pub(super) fn queue_write(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
     let offset = frame.i64()? as u64;
     let file: Arc<File> = frame.get_ref()?;
     let (file_offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-    queue.submit(QueueOp::write(source, offset, file, file_offset, length)?)
+    queue.submit(frame, QueueOp::write(source, offset, file, file_offset, length)?)
 }
 
 pub(super) fn queue_execute(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let queue = Queue::read(frame)?;
     let execute = Execute::new(frame.shared_ref()?);
     execute.check()?;
-    queue.perform(&execute)
+    queue.perform(frame, &execute)
 }
 
 pub(super) fn queue_execute_indirect(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -175,7 +178,7 @@ pub(super) fn queue_execute_indirect(_: &HalModule, frame: &mut CallFrame<'_>) -
         execute.push(frame.opt_shared_ref()?, frame.i64()? as u64, frame.i64()? as u64);
     }
     execute.check()?;
-    queue.perform(&execute)
+    queue.perform(frame, &execute)
 }
 
 pub(super) fn file_from_memory(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -189,8 +192,7 @@ pub(super) fn file_from_memory(_: &HalModule, frame: &mut CallFrame<'_>) -> Resu
     }
     let buffer: Arc<VmBuffer> = frame.get_ref()?;
     let (offset, length) = (frame.i64()? as u64, frame.i64()? as u64);
-    frame.push_ref(Arc::new(File::from_memory(buffer, offset, length)?));
-    Ok(Flow::Done)
+    push_new(frame, File::from_memory(buffer, offset, length)?)
 }
 
 pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -201,9 +203,8 @@ pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Res
     let constants: Option<Arc<VmBuffer>> = frame.opt_ref()?;
     let words = words(constants.as_deref())?;
     let bytes = capture(data, 0, u64::MAX)?;
-    let executable = Executable::load(&text(format), &bytes, &words, device.load_options())?;
-    frame.push_ref(Arc::new(executable));
-    Ok(Flow::Done)
+    let executable = Executable::load_within(&text(format), &bytes, &words, device.load_options(), frame.quota())?;
+    push_new_with(frame, executable, bytes.len())
 }
 
 /// Executable constants.

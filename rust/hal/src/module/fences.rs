@@ -1,12 +1,13 @@
 //! `hal.fence.*`.
 
 use super::HalModule;
+use crate::charge::{push_new, push_new_with};
 use crate::device::Device;
-use crate::fence::{DeadlineWait, Fence, FenceWait};
+use crate::fence::{DeadlineWait, Fence, FenceWait, TimePoint};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tiree_vm::{CallFrame, Flow, Result, Shared, Status, StatusCode};
+use tiree_vm::{CallFrame, Flow, Result, Shared, Status, StatusCode, interrupt, limits};
 
 /// Reads a span of fences. Nulls count as reached; they and what is reached are left out.
 #[inline]
@@ -32,8 +33,7 @@ fn join_all(fences: &[Shared<'_, Fence>]) -> Arc<Fence> {
 
 pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     frame.borrow_ref::<Device>()?;
-    frame.push_ref(Arc::new(Fence::unsignalled()));
-    Ok(Flow::Done)
+    push_new(frame, Fence::unsignalled())
 }
 
 pub(super) fn fail(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
@@ -70,7 +70,11 @@ pub(super) fn join(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     match &unreached(frame)?[..] {
         [] => frame.push_any_ref(None),
         [fence] => frame.push_any_ref(fence.to_ref()),
-        fences => frame.push_ref(join_all(fences)),
+        fences => {
+            let joined = Fence::join(fences.iter().map(|fence| fence.object()));
+            let points = joined.timepoint_count() * size_of::<TimePoint>();
+            return push_new_with(frame, joined, points);
+        }
     }
     Ok(Flow::Done)
 }
@@ -107,13 +111,17 @@ fn suspend_or_wait(module: &HalModule, frame: &mut CallFrame<'_>, timeout: i32, 
         *frame.resume_slot() = Some(Box::new(AwaitDeadline(deadline)));
         return Ok(Flow::Suspend(Arc::new(DeadlineWait { fence: joined, deadline })));
     }
-    match joined.wait(deadline) {
-        Ok(()) => reached(frame),
-        Err(status) if status.code() == StatusCode::DeadlineExceeded && joined.poll().is_none() => {
+    let limit = limits::current().deadline;
+    let ends = [deadline, limit].into_iter().flatten().min();
+    interrupt::wait(&FenceWait(joined.clone()), ends)?;
+    match joined.poll() {
+        Some(Ok(())) => reached(frame),
+        Some(Err(status)) => Err(status),
+        None if limit.is_some_and(|limit| limit <= Instant::now()) => Err(limits::past_deadline()),
+        None => {
             frame.push_i32(StatusCode::DeadlineExceeded as i32);
             Ok(Flow::Done)
         }
-        Err(status) => Err(status),
     }
 }
 

@@ -7,7 +7,8 @@ use super::buffers::{
 };
 use super::{DebugSink, HalModule, text};
 use crate::allocator::Allocator;
-use crate::buffer::{Buffer, BufferParams};
+use crate::buffer::{Buffer, BufferParams, Mapping};
+use crate::charge::push_new;
 use crate::executable::{LoadOptions, cpu};
 use crate::import_table::{HAL_INLINE, HAL_INLINE_VERSION, native_export};
 use crate::types::{access, memory_type, usage};
@@ -105,23 +106,29 @@ fn storage_of(buffer: &Buffer) -> Result<VmBuffer> {
     Ok(unsafe { VmBuffer::from_raw(data, length, writable, Arc::new(mapping)) })
 }
 
-fn allocate_bytes(module: &InlineModule, length: i64) -> Result<Buffer> {
+fn allocate_bytes(module: &InlineModule, frame: &CallFrame<'_>, length: i64) -> Result<Buffer> {
     let length =
         usize::try_from(length).map_err(|_| Status::invalid_argument(format!("buffer size {length} is negative")))?;
-    module.allocator.allocate(TYPES, USAGE, length)
+    module.allocator.allocate_charged(TYPES, USAGE, length, frame.charge(length)?)
+}
+
+fn push_storage(frame: &mut CallFrame<'_>, storage: VmBuffer) -> Result<Flow> {
+    let charge = frame.charge(size_of::<VmBuffer>() + size_of::<Mapping>())?;
+    frame.push_ref(Arc::new(storage.charged(charge)));
+    Ok(Flow::Done)
 }
 
 fn push_both(frame: &mut CallFrame<'_>, buffer: Buffer) -> Result<Flow> {
     let storage = storage_of(&buffer)?;
-    frame.push_ref(Arc::new(buffer));
-    frame.push_ref(Arc::new(storage));
-    Ok(Flow::Done)
+    push_new(frame, buffer)?;
+    push_storage(frame, storage)
 }
 
 /// All memory is aligned to 64 bytes, which is enough for every alignment that is asked for.
 fn allocate(module: &InlineModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     frame.i32()?;
-    let buffer = allocate_bytes(module, frame.i64()?)?;
+    let length = frame.i64()?;
+    let buffer = allocate_bytes(module, frame, length)?;
     push_both(frame, buffer)
 }
 
@@ -130,7 +137,7 @@ fn allocate_initialized(module: &InlineModule, frame: &mut CallFrame<'_>) -> Res
     let source: &VmBuffer = frame.borrow_ref()?;
     let (offset, length) = (frame.i64()? as u64, frame.i64()?);
     source.check_range(offset, length as u64)?;
-    let buffer = allocate_bytes(module, length)?;
+    let buffer = allocate_bytes(module, frame, length)?;
     let mut bytes = vec![0; buffer.byte_length()];
     source.read(offset, &mut bytes)?;
     buffer.write(0, &bytes)?;
@@ -150,14 +157,12 @@ fn wrap(_: &InlineModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let data = unsafe { source.as_ptr().add(offset) };
     // SAFETY: the VM buffer is the owner and keeps the range valid; an immutable one is wrapped read-only.
     let buffer = unsafe { Buffer::from_foreign(data, length as usize, params, source) };
-    frame.push_ref(Arc::new(buffer));
-    Ok(Flow::Done)
+    push_new(frame, buffer)
 }
 
 fn storage(_: &InlineModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let storage = storage_of(frame.borrow_ref()?)?;
-    frame.push_ref(Arc::new(storage));
-    Ok(Flow::Done)
+    push_storage(frame, storage)
 }
 
 /// There is no device, but a CPU and what the `hal_loader` module loads.

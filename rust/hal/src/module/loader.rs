@@ -1,13 +1,14 @@
 //! `hal_loader`: executables for programs without devices; dispatches run in place, on the calling thread.
 
 use super::text;
+use crate::charge::push_new_with;
 use crate::command_buffer::check_counts;
 use crate::executable::{DispatchArguments, Executable, LoadOptions, Owners, Share};
 use crate::import_table::{HAL_LOADER, HAL_LOADER_VERSION, native_export};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::sync::Arc;
-use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, VmBuffer};
+use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, VmBuffer, limits};
 
 static EXPORTS: [NativeExport; HAL_LOADER.len()] = [
     native_export(&HAL_LOADER, "executable.query_support"),
@@ -33,8 +34,8 @@ impl LoaderModule {
         let constants: Option<Arc<VmBuffer>> = frame.opt_ref()?;
         let words = super::devices::words(constants.as_deref())?;
         let bytes = super::devices::capture(data, 0, u64::MAX)?;
-        frame.push_ref(Arc::new(Executable::load(&text(format), &bytes, &words, self.options)?));
-        Ok(())
+        let executable = Executable::load_within(&text(format), &bytes, &words, self.options, frame.quota())?;
+        push_new_with(frame, executable, bytes.len()).map(drop)
     }
 
     fn dispatch(&self, frame: &mut CallFrame<'_>) -> Result<()> {
@@ -63,6 +64,7 @@ impl LoaderModule {
             pointers: &pointers,
             lengths: &lengths,
             owners: Owners::Memory(&owners),
+            limits: limits::current(),
         };
         let share = Share { tiles: 0..total, processor: 0, worker_count: 1, local_memory: self.local_memory };
         // SAFETY: the ranges were checked and their buffers are held. That a kernel writes only where it may is the trust

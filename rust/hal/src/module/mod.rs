@@ -18,6 +18,7 @@ use crate::buffer_view::BufferView;
 use crate::check::CheckModule;
 use crate::device::Device;
 use crate::executable::LoadOptions;
+use crate::fence::{Fence, FenceWait};
 use crate::import_table::{self, native_export};
 use crate::vmvx::VmvxModule;
 use std::any::Any;
@@ -75,7 +76,7 @@ pub struct HalModule {
 type Handler = fn(&HalModule, &mut CallFrame<'_>) -> Result<Flow>;
 
 macro_rules! exports {
-    ($($name:literal $handler:path;)*) => {
+    ($($name:literal $handler:expr;)*) => {
         static EXPORTS: [NativeExport; import_table::HAL.len()] = [$(native_export(&import_table::HAL, $name),)*];
         static HANDLERS: [Handler; import_table::HAL.len()] = [$($handler,)*];
     };
@@ -122,17 +123,17 @@ exports! {
     "command_buffer.update_buffer" commands::update_buffer;
     "device.allocator" devices::allocator;
     "device.query.i64" devices::query_i64;
-    "device.queue.alloca" devices::queue_alloca;
-    "device.queue.barrier" devices::queue_barrier;
-    "device.queue.copy" devices::queue_copy;
-    "device.queue.dealloca" devices::queue_dealloca;
-    "device.queue.execute" devices::queue_execute;
-    "device.queue.execute.indirect" devices::queue_execute_indirect;
-    "device.queue.fill" devices::queue_fill;
+    "device.queue.alloca" |module, frame| module.when_ready(frame, devices::queue_alloca);
+    "device.queue.barrier" |module, frame| module.when_ready(frame, devices::queue_barrier);
+    "device.queue.copy" |module, frame| module.when_ready(frame, devices::queue_copy);
+    "device.queue.dealloca" |module, frame| module.when_ready(frame, devices::queue_dealloca);
+    "device.queue.execute" |module, frame| module.when_ready(frame, devices::queue_execute);
+    "device.queue.execute.indirect" |module, frame| module.when_ready(frame, devices::queue_execute_indirect);
+    "device.queue.fill" |module, frame| module.when_ready(frame, devices::queue_fill);
     "device.queue.flush" devices::queue_flush;
-    "device.queue.read" devices::queue_read;
-    "device.queue.update" devices::queue_update;
-    "device.queue.write" devices::queue_write;
+    "device.queue.read" |module, frame| module.when_ready(frame, devices::queue_read);
+    "device.queue.update" |module, frame| module.when_ready(frame, devices::queue_update);
+    "device.queue.write" |module, frame| module.when_ready(frame, devices::queue_write);
     "devices.count" devices::count;
     "devices.get" devices::get;
     "ex.file.from_memory" devices::file_from_memory;
@@ -157,6 +158,15 @@ impl HalModule {
     pub fn with_debug_sink(mut self, sink: DebugSink) -> HalModule {
         self.debug_sink = Some(sink);
         self
+    }
+
+    #[inline]
+    fn when_ready<'a>(
+        &self,
+        frame: &mut CallFrame<'a>,
+        handler: fn(&HalModule, &mut CallFrame<'a>) -> Result<Flow>,
+    ) -> Result<Flow> {
+        if self.synchronous { handler(self, frame) } else { when_ready(frame, |frame| handler(self, frame)) }
     }
 
     /// The devices, in the order that compiled code sees.
@@ -188,6 +198,26 @@ impl NativeModule for HalModule {
             None => Err(Status::out_of_range(format!("hal has no function {ordinal}"))),
         }
     }
+}
+
+/// Calls `handler`, a queue function, once it need not wait: devices that wait on the calling thread would do so in the
+/// middle of the call, where neither a deadline nor an interrupt reaches it.
+#[inline]
+pub(crate) fn when_ready<'a>(
+    frame: &mut CallFrame<'a>,
+    handler: impl FnOnce(&mut CallFrame<'a>) -> Result<Flow>,
+) -> Result<Flow> {
+    let start = frame.mark();
+    if frame.borrow_ref::<Device>()?.blocks() {
+        frame.i64()?;
+        if let Some(waits) = frame.opt_shared_ref::<Fence>()?
+            && waits.poll().is_none()
+        {
+            return Ok(Flow::Suspend(Arc::new(FenceWait(waits.to_arc()))));
+        }
+    }
+    frame.rewind(start);
+    handler(frame)
 }
 
 /// The text of a string argument.

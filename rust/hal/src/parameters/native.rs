@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::device::Device;
 use crate::fence::Fence;
 use crate::import_table::{self, native_export};
-use crate::module::text;
+use crate::module::{text, when_ready};
 use crate::queue::QueueOp;
 use crate::types::{access, usage};
 use std::any::Any;
@@ -99,9 +99,9 @@ impl NativeModule for ParametersModule {
 
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         match ordinal {
-            0 => self.gather(frame),
-            1 => self.load(frame),
-            2 => self.scatter(frame),
+            0 => when_ready(frame, |frame| self.gather(frame)),
+            1 => when_ready(frame, |frame| self.load(frame)),
+            2 => when_ready(frame, |frame| self.scatter(frame)),
             _ => Err(Status::out_of_range(format!("io_parameters has no function {ordinal}"))),
         }
     }
@@ -115,7 +115,8 @@ struct Item {
     length: u64,
 }
 
-/// Reads the last three arguments: key table, key data, spans.
+/// Reads the last three arguments: key table, key data, spans. The names may overlap and so be longer than all that was
+/// given: they are taken from the caller's memory meanwhile.
 fn items(frame: &mut CallFrame<'_>) -> Result<Vec<Item>> {
     let (table, data, spans): (&VmBuffer, &VmBuffer, &VmBuffer) =
         (frame.borrow_ref()?, frame.borrow_ref()?, frame.borrow_ref()?);
@@ -127,6 +128,7 @@ fn items(frame: &mut CallFrame<'_>) -> Result<Vec<Item>> {
             spans.len()
         )));
     }
+    let mut charge = frame.charge(table.len() + data.len() + spans.len())?;
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
     let pairs = table.chunks_exact(8).zip(spans.chunks_exact(24));
     pairs
@@ -135,6 +137,7 @@ fn items(frame: &mut CallFrame<'_>) -> Result<Vec<Item>> {
             let key = offset.checked_add(length).and_then(|end| data.get(offset..end)).ok_or_else(|| {
                 Status::out_of_range(format!("parameter name lies outside the name table of {} bytes", data.len()))
             })?;
+            charge.as_mut().map_or(Ok(()), |charge| charge.add(size_of::<Item>() + key.len()))?;
             Ok(Item {
                 key: String::from_utf8_lossy(key).into_owned(),
                 parameter_offset: number(&span[..8]),
@@ -159,8 +162,8 @@ impl Call {
         Ok(Call { device, waits: frame.opt_ref()?, signals: frame.opt_ref()? })
     }
 
-    fn submit(self, operation: QueueOp) -> Result<()> {
-        self.device.submit(self.waits, self.signals, operation)
+    fn submit(self, frame: &CallFrame<'_>, operation: QueueOp) -> Result<()> {
+        self.device.submit(self.waits, self.signals, operation.within(frame.quota())?)
     }
 }
 
@@ -175,7 +178,7 @@ impl ParametersModule {
         let (scope, allocator) = (scope(frame)?, call.device.allocator().clone());
         frame.i64()?;
         let (types, usages) = (frame.i32()? as u32, frame.i32()? as u32);
-        let list = VmList::new(TypeDef::Any);
+        let list = VmList::charged(TypeDef::Any, frame.quota())?;
         let mut copies: Vec<(Arc<Entry>, u64, Arc<Buffer>)> = Vec::new();
         for item in items(frame)? {
             let entry = self.find(&scope, &item.key)?;
@@ -184,7 +187,7 @@ impl ParametersModule {
             let buffer = match imported {
                 Some(buffer) => Arc::new(buffer),
                 None => {
-                    let buffer = allocate(&allocator, types, usages, item.length)
+                    let buffer = allocate(frame, &allocator, (types, usages), item.length)
                         .annotate(|| format!("loading parameter {}", entry.described()))?;
                     copies.push((entry, item.parameter_offset, buffer.clone()));
                     buffer
@@ -201,7 +204,7 @@ impl ParametersModule {
                 })
             })
         };
-        call.submit(operation)?;
+        call.submit(frame, operation)?;
         frame.push_ref(Arc::new(list));
         Ok(Flow::Done)
     }
@@ -218,7 +221,7 @@ impl ParametersModule {
                 read_into(entry, item.parameter_offset, &target, item.buffer_offset, item.length)
             })
         });
-        call.submit(operation)?;
+        call.submit(frame, operation)?;
         Ok(Flow::Done)
     }
 
@@ -232,7 +235,7 @@ impl ParametersModule {
         writes.iter().try_for_each(|(entry, _)| entry.check_writable())?;
         let operation =
             QueueOp::host(move || writes.iter().try_for_each(|(entry, item)| write_from(entry, item, &source)));
-        call.submit(operation)?;
+        call.submit(frame, operation)?;
         Ok(Flow::Done)
     }
 
@@ -268,9 +271,14 @@ fn check_whole(entry: &Entry, scope: &str, item: &Item) -> Result<()> {
     )))
 }
 
-fn allocate(allocator: &Allocator, types: u32, usages: u32, length: u64) -> Result<Arc<Buffer>> {
+fn allocate(
+    frame: &CallFrame<'_>,
+    allocator: &Allocator,
+    (types, usages): (u32, u32),
+    length: u64,
+) -> Result<Arc<Buffer>> {
     let length = usize::try_from(length).map_err(|_| Status::resource_exhausted(format!("{length} bytes asked")))?;
-    Ok(Arc::new(allocator.allocate(types, usages, length)?))
+    Ok(Arc::new(allocator.allocate_charged(types, usages, length, frame.charge(length)?)?))
 }
 
 /// The range as a read-only buffer over the source itself, when it is aligned and never written: not by the program, to

@@ -16,7 +16,8 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
 /// A context; it can grow when it was made without modules.
 ///
-/// `memory_limit` is how many bytes the buffers, lists and states of its modules may take together. `fuel`, `timeout`
+/// `memory_limit` is how many bytes the buffers (of devices too), lists and other objects of its
+/// modules may take together. `fuel`, `timeout`
 /// (seconds) and `max_stack_depth` limit every call that does not have its own limits, of initializers too.
 #[pyclass(frozen, module = "tiree._native")]
 pub struct VmContext {

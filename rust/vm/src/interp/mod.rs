@@ -27,7 +27,7 @@ use crate::bytecode::{Function, Inst, X, kind};
 use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
 use crate::isa::reg;
-use crate::limits::{Budget, Limit, Limits, MAX_STACK};
+use crate::limits::{Budget, Limit, Limits, MAX_STACK, Scope};
 use crate::module::{Module, Wait};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
@@ -219,6 +219,7 @@ impl Machine {
         {
             return Err(self.unwind(status));
         }
+        let _scope = self.budget.limits().map(Scope::enter);
         loop {
             if self.fuel < 0 {
                 match self.budget.refill(self.fuel) {
