@@ -108,6 +108,7 @@ def shared_rows(head: str, *more: str) -> Rows:
             effect("--task_worker_local_memory=8192", prints("local memory: 8192 bytes"), TASK),
             effect("--task_worker_local_memory=4096", says("4096; raise --task_worker_local_memory"), *product),
         ),
+        "trace": effect("--trace=t.json", lambda done: b'"ph":"X"' in done.files.get("t.json", b""), *constant),
         "system_executables": effect("--system_executables", done_well, "--module=system.vmfb", *sums, *more),
         "print_statistics": effect("--print_statistics", says("DEVICE_LOCAL"), *constant),
         "vm_fuel": effect("--vm_fuel=1", says("more than 1 instructions"), *constant),
@@ -183,6 +184,10 @@ BENCHMARK_ROWS: Rows = {
     "benchmark_report_aggregates_only": effect(
         "--benchmark_report_aggregates_only", lambda done: done.out.count("BM_") == 4, *BENCH,
         "--benchmark_repetitions=2",
+    ),
+    "dispatch_statistics": effect(
+        "--dispatch_statistics", prints("dispatch             "), "--module=matmul.vmfb", "--input=512x512xf32=1",
+        "--input=512x512xf32=1", "--function=matmul", "--benchmark_min_time=1x",
     ),
     "benchmark_context": effect(
         "--benchmark_context=a=b", lambda done: json.loads(done.out)["context"].get("a") == "b", *BENCH,

@@ -89,6 +89,7 @@ if TYPE_CHECKING:
         parameter_index_entry_as_numpy_ndarray,
         save_archive_file,
     )
+    from tiree.runtime.tracing import trace
     from tiree.runtime.typing import HalModuleBufferViewTraceCallback
 
 __all__ = [
@@ -170,6 +171,7 @@ __all__ = [
     "save_archive_file",
     "system_api",
     "system_setup",
+    "trace",
     "typing",
 ]
 
@@ -189,6 +191,7 @@ _LAZY = {
     "parameter_index_entry_as_numpy_flat_ndarray": "io",
     "parameter_index_entry_as_numpy_ndarray": "io",
     "save_archive_file": "io",
+    "trace": "tracing",
 }
 
 

@@ -16,6 +16,7 @@ from tiree.tools.benchmark_report import UNITS, WRITERS, Measurement, aggregates
 from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.runtime_flags import DEVICE_FLAGS, MODULE_FLAGS, REFUSED, RUN_FLAGS, expand_flagfiles
+from tiree.tools.trace_flag import TRACE_FLAGS, traced
 
 if TYPE_CHECKING:
     from tiree import _native
@@ -25,6 +26,7 @@ _FORMATS = tuple(WRITERS)
 FLAGS = (
     *MODULE_FLAGS,
     *DEVICE_FLAGS,
+    *TRACE_FLAGS,
     *RUN_FLAGS,
     Flag("enable_output_processing", "bool", "keep the last results for --output= and --expected_output=", False),
     Flag("batch_size", "int", "iterations that one call stands for, as when a module repeats its dispatches", 1),
@@ -40,11 +42,16 @@ FLAGS = (
     Flag("benchmark_list_tests", "bool", "print the names and exit", False),
     Flag("benchmark_report_aggregates_only", "bool", "print only mean, median, ...", False),
     Flag("benchmark_context", "repeat", "key=value for the context of JSON output"),
+    Flag(
+        "dispatch_statistics",
+        "bool",
+        "print where the time of each function goes, by dispatch",
+        False,
+    ),
 )
 _REFUSED = {
     **REFUSED,
     "batch_concurrency": "one call runs at a time; start several processes to load all cores",
-    "dispatch_statistics": "times of single dispatches are not collected",
 }
 _RESULT_FLAGS = [f.name for f in RUN_FLAGS if f.name != "input"]
 
@@ -65,21 +72,31 @@ def run(parsed: ParsedFlags) -> int:
     if list_devices(parsed):
         return 0
     _check(parsed)
-    session = Session(parsed)
+    with traced(parsed):
+        return benchmark(parsed, Session(parsed))
+
+
+def benchmark(parsed: ParsedFlags, session: Session) -> int:
+    """Measures the functions and prints what was found."""
     functions = [f for f in _functions(parsed, session) if _matches(parsed["benchmark_filter"], _name(f))]
     if parsed["benchmark_list_tests"]:
         print("\n".join(_name(f) for f in functions))
         return 0
     measurements: list[Measurement] = []
+    tables = ""
     ok = True
     for family, function in enumerate(functions):
         inputs, found = _benchmark(parsed, session, function, family)
         measurements += found
+        if parsed["dispatch_statistics"]:
+            tables += _dispatches(parsed, session, function, inputs, found)
         if parsed["enable_output_processing"]:
             from tiree.tools.run_module import finish
 
             ok = finish(parsed, session, function, session.invoke(function, inputs)) and ok
     _report(parsed, measurements)
+    # Other forms are for programs, which get nothing else on stdout.
+    print(tables, end="", file=sys.stdout if parsed["benchmark_format"] == "console" else sys.stderr)
     if parsed["print_statistics"]:
         print(session.statistics(), file=sys.stderr)
     return 0 if ok else 1
@@ -172,6 +189,24 @@ def _benchmark(
         rate = iterations / real if real else 0.0
         found.append(Measurement(name, family, real / iterations, cpu / iterations, rate, iterations, repetition))
     return inputs, found + (aggregates(found) if len(found) > 1 else [])
+
+
+def _dispatches(
+    parsed: ParsedFlags,
+    session: Session,
+    function: _native.VmFunction,
+    inputs: _native.VmVariantList,
+    found: list[Measurement],
+) -> str:
+    """The table of the dispatches of one function: as many calls as one measurement, for at most about a second."""
+    from tiree import _native
+    from tiree.tools.dispatch_statistics import collect, table
+
+    first = found[0]
+    calls = max(1, first.iterations // parsed["batch_size"])
+    calls = max(1, min(calls, int(1.0 / max(first.real * parsed["batch_size"], 1e-9))))
+    sums = collect(lambda: _native.time_invocations(session.context, function, inputs, calls))
+    return table(f"@{function.name}", calls, sums)
 
 
 def _calls(parsed: ParsedFlags, measure: Callable[[int], tuple[float, float]]) -> int:

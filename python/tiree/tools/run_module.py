@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 from tiree.tools.ending import guarded
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.runtime_flags import DEVICE_FLAGS, MODULE_FLAGS, REFUSED, RUN_FLAGS, expand_flagfiles
+from tiree.tools.trace_flag import TRACE_FLAGS, traced
 
 if TYPE_CHECKING:
     from tiree import _native
+    from tiree.tools.runtime_session import Session
 
-FLAGS = (*MODULE_FLAGS, *DEVICE_FLAGS, *RUN_FLAGS)
+FLAGS = (*MODULE_FLAGS, *DEVICE_FLAGS, *TRACE_FLAGS, *RUN_FLAGS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,11 +35,18 @@ def run(parsed: ParsedFlags) -> int:
         return 0
     if parsed.positional:
         raise fail(f"unexpected argument '{parsed.positional[0]}'", f"did you mean --module={parsed.positional[0]}?")
-    from tiree.tools.runtime_session import CALL_ERRORS, Session, failed, list_devices
+    from tiree.tools.runtime_session import Session, list_devices
 
     if list_devices(parsed):
         return 0
-    session = Session(parsed)
+    with traced(parsed):
+        return call(parsed, Session(parsed))
+
+
+def call(parsed: ParsedFlags, session: Session) -> int:
+    """Calls the function and deals with its results."""
+    from tiree.tools.runtime_session import CALL_ERRORS, failed
+
     function = session.function(parsed["function"])
     inputs, fence = session.read_inputs(function, parsed["input"])
     print(f"EXEC @{function.name}", flush=True)

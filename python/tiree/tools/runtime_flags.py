@@ -61,7 +61,7 @@ RUN_FLAGS = (
 )
 
 _ONE_TOPOLOGY = "workers are one per available core; use --task_topology_group_count or --task_topology_cpu_ids"
-_NO_PROFILE = "there is no profile format yet; tiree-benchmark-module times functions"
+_NO_PROFILE = "there is no profile format; --trace=FILE writes a timeline, tiree-benchmark-module times functions"
 
 _NO_CAPTURE = "CPU devices have no capture tools"
 _NO_GPU = "this build has no GPU drivers; use local-sync or local-task"
@@ -78,7 +78,7 @@ _GPU_FLAGS = (
 REFUSED = {
     "device_allocator": "allocator wrappers are not supported; memory is pooled already",
     "device_lead_allocator": "devices share the host's memory; none leads",
-    "print_device_statistics": "times of single dispatches are not collected; --print_statistics prints memory",
+    "print_device_statistics": "--dispatch_statistics of tiree-benchmark-module times dispatches",
     "agents_md": "there is no such document; --help prints the flags",
     "dump_task_topologies": "--dump_devices prints the workers of each device",
     "task_topology_snapshot": _ONE_TOPOLOGY,

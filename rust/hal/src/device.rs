@@ -7,6 +7,7 @@ use crate::executable::{LoadOptions, cpu};
 use crate::execute::Threads;
 use crate::fence::Fence;
 use crate::queue::{self, QueueOp};
+use crate::timeline;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,6 +53,8 @@ pub(crate) trait Operation {
     fn estimate(&self) -> f64;
     /// Does it.
     fn run(&self, threads: &Threads<'_>) -> Result<()>;
+    /// What it is called on timelines.
+    fn name(&self) -> &'static str;
     /// The same operation for a queue.
     fn to_owned(&self) -> QueueOp;
 }
@@ -149,7 +152,7 @@ impl Device {
     ) -> Result<()> {
         let result = match self.driver.admit(waits.map(Shared::object))? {
             Admission::Now(threads, limit) if limit == f64::INFINITY || operation.estimate() < limit => {
-                catch_unwind(AssertUnwindSafe(|| operation.run(&threads)))
+                catch_unwind(AssertUnwindSafe(|| timeline::operation(operation.name(), || operation.run(&threads))))
                     .unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")))
             }
             Admission::Failed(status) => Err(status),

@@ -1,13 +1,14 @@
 //! Running recorded commands: resolving bindings, cutting regions into tiles, sharing tiles out.
 
+use crate::binding_table::Table;
 use crate::buffer::{Buffer, Pins, WHOLE_BUFFER};
 use crate::command_buffer::{Bound, Command, Counts, Dispatch, Program, check_counts};
 use crate::drivers::Counters;
 use crate::executable::{DispatchArguments, Owners, Share};
+use crate::timeline::{self, Traced};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::Instant;
 use tiree_task::Executor;
 use tiree_vm::{Annotate, Result, Status, limits};
@@ -21,44 +22,6 @@ const GUESSED_BYTES_PER_NANOSECOND: f64 = 4.0;
 /// What a memory transfer manages.
 const TRANSFER_BYTES_PER_NANOSECOND: f64 = 8.0;
 
-/// An entry of a binding table.
-#[derive(Clone)]
-pub struct TableEntry {
-    /// The buffer; None leaves the slot empty.
-    pub buffer: Option<Arc<Buffer>>,
-    /// Offset in bytes.
-    pub offset: u64,
-    /// Length in bytes; [`crate::buffer::WHOLE_BUFFER`] for the rest.
-    pub length: u64,
-}
-
-/// An entry of a binding table, borrowed for an execution.
-#[derive(Clone, Copy)]
-pub(crate) struct Slot<'a> {
-    pub(crate) buffer: Option<&'a Buffer>,
-    pub(crate) offset: u64,
-    pub(crate) length: u64,
-}
-
-/// A binding table of either form.
-pub(crate) trait Table {
-    /// Number of entries.
-    fn len(&self) -> usize;
-    /// Entry `index`.
-    fn slot(&self, index: usize) -> Option<Slot<'_>>;
-}
-
-impl Table for [TableEntry] {
-    fn len(&self) -> usize {
-        <[TableEntry]>::len(self)
-    }
-
-    fn slot(&self, index: usize) -> Option<Slot<'_>> {
-        let entry = self.get(index)?;
-        Some(Slot { buffer: entry.buffer.as_deref(), offset: entry.offset, length: entry.length })
-    }
-}
-
 /// Bindings as pointers, and what keeps transient memory alive meanwhile.
 struct Resolved<'a> {
     pointers: SmallVec<[*mut u8; 16]>,
@@ -66,12 +29,15 @@ struct Resolved<'a> {
     /// The buffers themselves, when bytecode runs, which could keep them.
     buffers: Vec<&'a Buffer>,
     pins: Pins<'a>,
+    /// Something is recorded of what runs.
+    traced: bool,
 }
 
 /// One command as tiles `0..tiles` of a region.
 struct Work<'a> {
     kind: Kind<'a>,
     tiles: u64,
+    traced: Traced,
 }
 
 enum Kind<'a> {
@@ -164,8 +130,20 @@ fn resolve_slot<'a, T: Table + ?Sized>(bound: &Bound, table: &'a T) -> Result<(&
 /// # Errors
 /// The first failure; it names the command.
 pub(crate) fn run_program<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threads<'_>) -> Result<()> {
-    let mut resolved =
-        Resolved { pointers: SmallVec::new(), lengths: SmallVec::new(), buffers: Vec::new(), pins: Pins::default() };
+    match tiree_trace::timeline() {
+        false => run_commands(program, table, threads),
+        true => timeline::program(program, || run_commands(program, table, threads)),
+    }
+}
+
+fn run_commands<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threads<'_>) -> Result<()> {
+    let mut resolved = Resolved {
+        pointers: SmallVec::new(),
+        lengths: SmallVec::new(),
+        buffers: Vec::new(),
+        pins: Pins::default(),
+        traced: tiree_trace::active(),
+    };
     for (index, bound) in program.bindings.iter().enumerate() {
         match resolve_binding(bound, table, &mut resolved.pins) {
             Ok((pointer, length, buffer)) => {
@@ -280,7 +258,8 @@ fn dispatch_work<'a>(program: &'a Program, dispatch: &'a Dispatch, resolved: &'a
     };
     let sequential = dispatch.executable.is_sequential(dispatch.entry);
     let tiles = if sequential { total.min(1) } else { total };
-    Ok(Work { kind: Kind::Dispatch { dispatch, arguments, total }, tiles })
+    let traced = if resolved.traced { Traced::dispatch(&dispatch.executable, dispatch.entry) } else { Traced::No };
+    Ok(Work { kind: Kind::Dispatch { dispatch, arguments, total }, tiles, traced })
 }
 
 fn transfer_work<'a>(program: &'a Program, command: &'a Command, resolved: &'a Resolved<'_>) -> Result<Work<'a>> {
@@ -290,7 +269,7 @@ fn transfer_work<'a>(program: &'a Program, command: &'a Command, resolved: &'a R
             let length = resolved.lengths[*target];
             pattern.check_range(0, length)?;
             let kind = Kind::Fill { pattern: *pattern, target: resolved.pointers[*target], length };
-            Ok(Work { kind, tiles: length.div_ceil(TRANSFER_TILE) as u64 })
+            Ok(Work { kind, tiles: length.div_ceil(TRANSFER_TILE) as u64, traced: Traced::transfer() })
         }
         Command::Copy { source, target } => {
             let (length, available) = (resolved.lengths[*target], resolved.lengths[*source]);
@@ -312,7 +291,8 @@ fn copy_work<'a>(source: *const u8, target: *mut u8, length: usize, is_update: b
     if from != to && from < to + length && to < from + length {
         return Err(Status::invalid_argument("copy source and target ranges overlap"));
     }
-    Ok(Work { kind: Kind::Copy { source, target, length, is_update }, tiles: length.div_ceil(TRANSFER_TILE) as u64 })
+    let kind = Kind::Copy { source, target, length, is_update };
+    Ok(Work { kind, tiles: length.div_ceil(TRANSFER_TILE) as u64, traced: Traced::transfer() })
 }
 
 impl Work<'_> {
@@ -351,7 +331,33 @@ impl Work<'_> {
         }
     }
 
-    fn run(&self, mut share: Share) -> Result<()> {
+    #[inline]
+    fn run(&self, share: Share) -> Result<()> {
+        match self.traced {
+            Traced::No => self.perform(share),
+            traced => self.run_traced(traced, share),
+        }
+    }
+
+    #[cold]
+    fn run_traced(&self, traced: Traced, share: Share) -> Result<()> {
+        match (&self.kind, traced) {
+            (Kind::Dispatch { dispatch, arguments, total }, Traced::Dispatch(number)) => {
+                let label = dispatch.executable.label(dispatch.entry);
+                let workgroups = if self.tiles < *total { *total } else { share.tiles.end - share.tiles.start };
+                timeline::share(number, label, arguments.counts, workgroups, || self.perform(share))
+            }
+            (Kind::Fill { length, .. }, _) => timeline::transfer("fill_buffer", *length, || self.perform(share)),
+            (Kind::Copy { length, is_update, .. }, _) => {
+                let name = if *is_update { "update_buffer" } else { "copy_buffer" };
+                timeline::transfer(name, *length, || self.perform(share))
+            }
+            _ => self.perform(share),
+        }
+    }
+
+    #[inline]
+    fn perform(&self, mut share: Share) -> Result<()> {
         match &self.kind {
             Kind::Dispatch { dispatch, arguments, total } => {
                 let sequential = self.tiles < *total;

@@ -19,6 +19,7 @@
 //! caller passes in is checked and answered with a [`tiree_vm::Status`].
 
 pub mod allocator;
+mod binding_table;
 pub mod buffer;
 pub mod buffer_view;
 pub mod channel;
@@ -40,9 +41,10 @@ mod program;
 pub mod queue;
 pub mod runtime;
 pub mod semaphore;
+mod timeline;
 mod transient;
 pub mod types;
 pub mod values;
 pub mod vmvx;
 
-pub use execute::TableEntry;
+pub use binding_table::TableEntry;

@@ -4,6 +4,7 @@
 //! Large blocks come from the system directly, so that they are zero without being touched. The cache never holds more
 //! than the difference between the peak of live bytes and the live bytes: the process uses no more memory than its peak.
 
+use crate::timeline;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -240,6 +241,9 @@ impl Pool {
             Some(raw) => raw,
             None => self.fresh(size, length, kind)?,
         };
+        if tiree_trace::timeline() {
+            self.note("allocate", length, kind);
+        }
         Ok(Block { raw: ManuallyDrop::new(raw), length, kind, pool: self, _charge: None })
     }
 
@@ -278,6 +282,14 @@ impl Pool {
             }
         }
         evicted.into_iter().for_each(Raw::free);
+        if tiree_trace::timeline() {
+            self.note("deallocate", length, kind);
+        }
+    }
+
+    #[cold]
+    fn note(&self, what: &str, length: usize, kind: Kind) {
+        timeline::memory(what, length, kind, std::ptr::from_ref(self) as usize, &self.statistics());
     }
 
     /// Gives all unused memory back to the system.

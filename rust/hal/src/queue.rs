@@ -1,13 +1,15 @@
 //! Queue operations: what a device does between a wait fence and a signal fence.
 
+use crate::binding_table::{Slot, Table, TableEntry};
 use crate::buffer::Buffer;
 use crate::buffer::Storage;
 use crate::charge;
 use crate::command_buffer::{Command, CommandBuffer, Counts, MAX_UPDATE, Pattern, Program};
 use crate::device::Operation;
 use crate::drivers::Counters;
-use crate::execute::{Slot, Table, TableEntry, Threads, run_program};
+use crate::execute::{Threads, run_program};
 use crate::file::File;
+use crate::timeline;
 use crate::types::{access, usage};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -225,9 +227,29 @@ impl QueueOp {
         false
     }
 
+    /// What it is called on timelines.
+    fn name(&self) -> &'static str {
+        match &self.op {
+            Op::Barrier => "queue_barrier",
+            Op::Alloca(_) => "queue_alloca",
+            Op::Dealloca(_) => "queue_dealloca",
+            Op::Fill { .. } => "queue_fill",
+            Op::Copy { .. } => "queue_copy",
+            Op::Update { .. } => "queue_update",
+            Op::Read { .. } => "queue_read",
+            Op::Write { .. } => "queue_write",
+            Op::Execute { .. } => "queue_execute",
+            Op::Host(_) => "queue_host_call",
+        }
+    }
+
     /// Does it, on the calling thread and whoever helps it.
     pub(crate) fn run(self, threads: &Threads<'_>) -> Result<()> {
         let _scope = limits::Scope::enter(self.limits);
+        timeline::operation(self.name(), || self.perform(threads))
+    }
+
+    fn perform(self, threads: &Threads<'_>) -> Result<()> {
         if let Threads::Nobody(counters) = threads
             && !self.count(counters)
         {
@@ -329,6 +351,10 @@ pub(crate) struct Alloca<'a> {
 }
 
 impl Operation for Alloca<'_> {
+    fn name(&self) -> &'static str {
+        "queue_alloca"
+    }
+
     fn estimate(&self) -> f64 {
         0.0
     }
@@ -351,6 +377,10 @@ pub(crate) struct Dealloca<'a> {
 }
 
 impl Operation for Dealloca<'_> {
+    fn name(&self) -> &'static str {
+        "queue_dealloca"
+    }
+
     fn estimate(&self) -> f64 {
         0.0
     }
@@ -412,6 +442,10 @@ impl<'a> Execute<'a> {
 }
 
 impl Operation for Execute<'_> {
+    fn name(&self) -> &'static str {
+        "queue_execute"
+    }
+
     fn estimate(&self) -> f64 {
         self.commands.program().map_or(0.0, |program| estimate_program(program, &self.table[..]))
     }

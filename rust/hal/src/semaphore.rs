@@ -3,6 +3,7 @@
 //! Callbacks run on the thread that signals, after the lock is released, through a per-thread queue: a callback that
 //! signals the next semaphore of a long chain does not nest.
 
+use crate::timeline;
 use parking_lot::{Condvar, Mutex};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -180,10 +181,17 @@ impl Semaphore {
     /// # Errors
     /// DEADLINE_EXCEEDED, or the status that the semaphore failed with.
     pub fn wait(&self, value: u64, deadline: Option<Instant>) -> Result<()> {
-        let timeout = || Err(Status::deadline_exceeded("the semaphore was not signalled in time"));
         if let Some(result) = self.poll(value) {
             return result;
         }
+        if tiree_trace::timeline() {
+            return timeline::wait(|| self.wait_pending(value, deadline));
+        }
+        self.wait_pending(value, deadline)
+    }
+
+    fn wait_pending(&self, value: u64, deadline: Option<Instant>) -> Result<()> {
+        let timeout = || Err(Status::deadline_exceeded("the semaphore was not signalled in time"));
         let start = Instant::now();
         if deadline.is_some_and(|deadline| deadline <= start) {
             return timeout();

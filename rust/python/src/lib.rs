@@ -9,6 +9,7 @@ mod invoker;
 mod limits;
 mod signature;
 mod tools;
+mod tracing;
 mod vm;
 mod waiting;
 
@@ -52,6 +53,10 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
     module.add_function(wrap_pyfunction!(assembly::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(assembly::disassemble, module)?)?;
+    module.add_function(wrap_pyfunction!(tracing::begin_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(tracing::end_trace, module)?)?;
+    module.add_function(wrap_pyfunction!(tracing::collect_dispatches, module)?)?;
+    module.add_function(wrap_pyfunction!(tracing::collected_dispatches, module)?)?;
     module.add_function(wrap_pyfunction!(tools::dump_module, module)?)?;
     module.add_function(wrap_pyfunction!(tools::time_invocations, module)?)?;
     module.add_function(wrap_pyfunction!(tools::module_flatbuffer, module)?)?;

@@ -13,6 +13,7 @@ use crate::interrupt;
 use crate::limits::{Limits, past_deadline};
 use crate::module::{Arguments, CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
+use crate::timeline;
 use crate::value::Value;
 
 /// How far [`Invocation::step`] got.
@@ -21,6 +22,17 @@ pub enum Step {
     Done(Vec<Value>),
     /// Call `step` again: when the wait is over, or at any time when there is none (a bare `vm.yield`).
     Pending(Option<Arc<dyn Wait>>),
+}
+
+impl Step {
+    /// In a word, for timelines.
+    fn outcome(&self) -> &'static str {
+        match self {
+            Step::Done(_) => "done",
+            Step::Pending(Some(_)) => "waits",
+            Step::Pending(None) => "yields",
+        }
+    }
 }
 
 enum Stage {
@@ -66,6 +78,14 @@ impl Invocation {
     ///
     /// After an error or a result there is nothing left to run: FAILED_PRECONDITION.
     pub fn step(&mut self) -> Result<Step> {
+        if tiree_trace::timeline() {
+            let instance = self.instance.clone();
+            return timeline::call(&instance, self.ordinal, Step::outcome, || self.advance());
+        }
+        self.advance()
+    }
+
+    fn advance(&mut self) -> Result<Step> {
         let outcome = match &mut self.stage {
             Stage::Bytecode(machine) => {
                 let outcome = machine.run();
@@ -99,9 +119,17 @@ impl Invocation {
     }
 
     /// Runs to the end; the thread sleeps while the call waits. DEADLINE_EXCEEDED when the call's deadline passes.
-    pub fn finish(mut self) -> Result<Vec<Value>> {
+    pub fn finish(self) -> Result<Vec<Value>> {
+        if tiree_trace::timeline() {
+            let (instance, ordinal) = (self.instance.clone(), self.ordinal);
+            return timeline::call(&instance, ordinal, |_| "done", || self.finish_untraced());
+        }
+        self.finish_untraced()
+    }
+
+    fn finish_untraced(mut self) -> Result<Vec<Value>> {
         loop {
-            match self.step()? {
+            match self.advance()? {
                 Step::Done(results) => return Ok(results),
                 Step::Pending(Some(wait)) => {
                     if !interrupt::wait(&*wait, self.deadline)? {
@@ -138,8 +166,15 @@ pub(crate) fn invoke(
     args: Vec<Value>,
     limits: &Limits,
 ) -> Result<Vec<Value>> {
+    if tiree_trace::timeline() {
+        return timeline::call(instance, ordinal, |_| "done", || invoke_untraced(instance, ordinal, args, limits));
+    }
+    invoke_untraced(instance, ordinal, args, limits)
+}
+
+fn invoke_untraced(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>, limits: &Limits) -> Result<Vec<Value>> {
     if matches!(**instance, Instance::Native(_)) {
-        return Invocation::on_instance(instance.clone(), ordinal, args, limits)?.finish();
+        return Invocation::on_instance(instance.clone(), ordinal, args, limits)?.finish_untraced();
     }
     let args = check_args(instance, ordinal, args)?;
     let limits = &limits.started();

@@ -38,6 +38,7 @@ pub mod refs;
 mod siphash;
 mod slot;
 pub mod status;
+mod timeline;
 pub mod types;
 pub mod value;
 

@@ -16,8 +16,9 @@ use crate::buffer::Buffer;
 use crate::types::access;
 use std::any::Any;
 use std::ops::Range;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use tiree_trace::Label;
 use tiree_vm::limits::Limits;
 use tiree_vm::{Annotate, Charge, Quota, RefObject, Result, Status, VmBuffer};
 
@@ -28,6 +29,8 @@ pub struct Executable {
     entries: Box<[Entry]>,
     kind: Kind,
     charge: Option<Charge>,
+    /// What its functions are called in traces; made when first asked for.
+    labels: OnceLock<Box<[Arc<Label>]>>,
 }
 
 crate::charge::charged!(Executable);
@@ -186,8 +189,7 @@ impl Executable {
         if format == vmvx::FORMAT {
             let (entries, code) =
                 vmvx::Library::load(data, constants, quota).annotate(|| "loading a VMVX executable".into())?;
-            let name = code.name().to_owned();
-            return Ok(Executable { name, entries, kind: Kind::Bytecode(code), charge: None });
+            return Ok(Executable::new(code.name().to_owned(), entries, Kind::Bytecode(code)));
         }
         let image: Box<dyn native::Code> = if format == system_format() {
             Box::new(system::SystemLibrary::load(data)?)
@@ -195,7 +197,17 @@ impl Executable {
             Box::new(elf::LoadedElf::load(data)?)
         };
         let (name, entries, code) = native::Library::load(image, format, constants)?;
-        Ok(Executable { name, entries, kind: Kind::Native(code), charge: None })
+        Ok(Executable::new(name, entries, Kind::Native(code)))
+    }
+
+    fn new(name: String, entries: Box<[Entry]>, kind: Kind) -> Executable {
+        Executable { name, entries, kind, charge: None, labels: OnceLock::new() }
+    }
+
+    /// What an entry point is called in traces.
+    pub(crate) fn label(&self, entry: usize) -> &Arc<Label> {
+        let label = |entry: &Entry| Arc::new(Label { executable: self.name.clone(), function: entry.name.clone() });
+        &self.labels.get_or_init(|| self.entries.iter().map(label).collect())[entry]
     }
 
     /// What it calls itself; may be empty.
