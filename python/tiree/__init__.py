@@ -61,11 +61,11 @@ def compile(
     return result
 
 
-def load(module: str | os.PathLike[str] | bytes, device: str = "local-task") -> Any:
-    """The functions of a `.vmfb` (a path or bytes) as methods; see `tiree.runtime.load`."""
+def load(module: str | os.PathLike[str] | bytes, device: str = "local-task", **options: Any) -> Any:
+    """The functions of a `.vmfb` (a path or bytes) as methods; options as of `tiree.runtime.load`."""
     from tiree.runtime import load as load_module
 
-    return load_module(module, device=device)
+    return load_module(module, device=device, **options)
 
 
 def __getattr__(name: str) -> Any:

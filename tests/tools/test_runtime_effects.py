@@ -43,6 +43,18 @@ WEIGHTS = """module @net {
 Rows = dict[str, Effect | tuple[Effect, ...]]
 
 
+def damaged_constant() -> bytes:
+    """A module with a constant of 5 MB, one byte of which is wrong."""
+    number = "07" * 5_000_000
+    data = tiree_module(
+        "func.func @constant() -> tensor<5000000xi8> {\n"
+        "  %c = arith.constant dense_resource<c> : tensor<5000000xi8>\n  return %c : tensor<5000000xi8>\n}\n"
+        f'{{-# dialect_resources: {{ builtin: {{ c: "0x01000000{number[:-2]}08" }} }} #-}}'
+    )
+    at = data.index(bytes([7]) * 1000)
+    return data[:at] + b"\0" + data[at + 1 :]
+
+
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("files")
@@ -51,6 +63,7 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "mixed.vmfb": iree_module(MIXED),
         "matmul.vmfb": tiree_module(MATMUL),
         "same.vmfb": tiree_module(SAME),
+        "big.vmfb": damaged_constant(),
         "net.vmfb": iree_module(WEIGHTS),
         "system.vmfb": iree_module(ADD, "--iree-llvmcpu-link-embedded=false"),
         "w.irpa": (folder / "w.irpa").read_bytes(),
@@ -83,6 +96,7 @@ def shared_rows(head: str, *more: str) -> Rows:
     constant = (*CONSTANT, *more)
     net = ("--module=net.vmfb", "--function=forward", "--input=4xf32=1 2 3 4", *more)
     sums = ("--function=add", "--input=4xf32=1", "--input=4xf32=2")
+    big = ("--module=big.vmfb", "--device=local-sync", "--function=constant")
     product = ("--module=matmul.vmfb", "--function=matmul", "--input=512x512xf32=1", "--input=512x512xf32=1", *more)
     return {
         "help": effect("--help", prints("USAGE: "), *constant),
@@ -114,6 +128,7 @@ def shared_rows(head: str, *more: str) -> Rows:
         "vm_fuel": effect("--vm_fuel=1", says("more than 1 instructions"), *constant),
         "vm_timeout_ms": effect("--vm_timeout_ms=0", says("before its deadline"), *constant),
         "vm_stack_depth": effect("--vm_stack_depth=0", says("stack overflow"), *constant),
+        "vm_verify_constants": effect("--vm_verify_constants", says("checksum of _const.bin is"), *big, *more),
         "vm_memory_limit": effect("--vm_memory_limit=1", says("limit of 1 bytes"), *constant),
         "input": effect("--input=2x3xf32=1", done_well, *MIXED_MODULE, "--function=split", *more),
     }  # fmt: skip

@@ -229,12 +229,16 @@ class Module(BoundModule):
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview,
     device: str | _native.HalDevice | None = None,
+    *,
+    verify_constants: bool = False,
     **limits: Unpack[Limits],
 ) -> Module:
     """The compiled module in a file or in bytes, ready to call on `device` (default: the first of the default drivers).
 
     `load("add.vmfb").add(a, b)` calls `add`; arrays in, `DeviceArray`s out. Raises `ValueError` for a file that is no
     module or is damaged, or an unknown device; `OSError` for a missing file. Limits hold for every call, see `Limits`.
+    Files are mapped; constants of more than 4 MiB are read when they are used, so their checksums are compared only
+    with `verify_constants`.
     """
     instance = _native.VmInstance()
     if isinstance(source, bytes):
@@ -247,6 +251,8 @@ def load(
         if not os.path.exists(path):
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
         module = _native.VmModule.mmap(instance, path)
+    if verify_constants:
+        module.verify_constants()
     return Module(module, device, **limits)
 
 

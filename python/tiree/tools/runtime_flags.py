@@ -25,6 +25,7 @@ MODULE_FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
     Flag("module", "repeat", "a .vmfb file; repeat for several, in order of registration", metavar="FILE"),
     Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
+    Flag("vm_verify_constants", "bool", "compare checksums of constants of more than 4 MiB too", False),
     Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
     *PARAMETER_FLAGS,
     *LIMIT_FLAGS,

@@ -136,6 +136,9 @@ class Session:
             raise fail("no module given", "pass --module=file.vmfb")
         self.instance = _native.VmInstance()
         self.modules = [self._load(path, parsed["module_mode"]) for path in paths]
+        if parsed["vm_verify_constants"]:
+            for module in self.modules:
+                module.verify_constants()
         uris: Sequence[str] = parsed["device"] or ("local-task",)
         self.devices = [_native.HalDevice.open(uri, **topology(parsed)) for uri in uris]
         for device in self.devices:

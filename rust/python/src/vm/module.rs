@@ -289,6 +289,13 @@ impl VmModule {
         });
     }
 
+    /// Reads the big constants, which loading does not, and compares them with the checksums that the file has of them;
+    /// the number of checksums. ValueError (DATA_LOSS) names the constant that is damaged.
+    fn verify_constants(&self, py: Python<'_>) -> PyResult<usize> {
+        let AnyModule::Bytecode(module) = &self.inner else { return Ok(0) };
+        py.detach(|| module.archive().verify_constants()).or_raise(py, "Error verifying constants")
+    }
+
     /// Pickles as the bytes it was made of or the file's contents.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
         let py = slf.py();

@@ -11,14 +11,14 @@
 //! | `fb`, always last | all bytes of the FlatBuffer behind its size prefix, these 8 digits taken as `00000000` |
 //!
 //! ZIP members are compared with the CRC in the central directory, whoever made the file. Constants of more than 4 MiB
-//! are not read for this, neither as members nor as `cN`.
+//! are not read for this, neither as members nor as `cN`, unless [`verify_constants`] is asked to.
 
 use super::schema::DIGEST;
 use super::{Archive, zip};
 use crate::status::{Result, Status};
 
 /// Bigger pieces are constants: reading all of them would cost more than it finds.
-const LARGEST_CHECKED: usize = 4 << 20;
+pub const LARGEST_CHECKED: usize = 4 << 20;
 
 fn crc(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
@@ -42,7 +42,7 @@ fn crc_with_hole(bytes: &[u8], hole: std::ops::Range<usize>) -> u32 {
 
 /// Compares all checksums that the archive has; DATA_LOSS names the part that is damaged.
 pub fn verify(archive: &Archive) -> Result<()> {
-    zip_members(archive)?;
+    zip_members(archive, |length| length <= LARGEST_CHECKED)?;
     let def = archive.def();
     let Some(place) = def.digest.clone() else {
         // Damage can hide the attribute or change its name, but hardly also remove all other traces of it.
@@ -67,7 +67,7 @@ pub fn verify(archive: &Archive) -> Result<()> {
         let Some((what, bytes)) = piece(archive, name) else {
             return Err(unreadable(archive, &format!("reads '{text}'")));
         };
-        if name.starts_with('c') && bytes.len() > LARGEST_CHECKED {
+        if is_big_constant(name, bytes) {
             continue;
         }
         compare(archive, &what, crc(bytes), want)?;
@@ -78,6 +78,26 @@ pub fn verify(archive: &Archive) -> Result<()> {
         }
         _ => Err(unreadable(archive, &format!("reads '{text}'"))),
     }
+}
+
+fn is_big_constant(name: &str, bytes: &[u8]) -> bool {
+    name.starts_with('c') && bytes.len() > LARGEST_CHECKED
+}
+
+/// Compares the constants that `verify` does not read; how many checksums of such the archive has.
+pub fn verify_constants(archive: &Archive) -> Result<usize> {
+    let mut count = zip_members(archive, |length| length > LARGEST_CHECKED)?;
+    let Some(place) = archive.def().digest.clone() else { return Ok(count) };
+    let text = String::from_utf8_lossy(&archive.flatbuffer()[place]);
+    for (name, want) in text.split(',').filter_map(|part| part.split_once(':')) {
+        if let Some((what, bytes)) = piece(archive, name)
+            && is_big_constant(name, bytes)
+        {
+            compare(archive, &what, crc(bytes), want)?;
+            count += 1;
+        }
+    }
+    Ok(count)
 }
 
 /// What a part's name stands for.
@@ -100,10 +120,11 @@ fn unreadable(archive: &Archive, how: &str) -> Status {
     ))
 }
 
-fn zip_members(archive: &Archive) -> Result<()> {
+/// Compares the members whose length is `wanted`; how many there are.
+fn zip_members(archive: &Archive, wanted: impl Fn(usize) -> bool) -> Result<usize> {
     let bytes = archive.bytes();
     if !zip::is_zip(bytes) {
-        return Ok(());
+        return Ok(0);
     }
     let Some(members) = zip::members(bytes) else {
         return Err(Status::data_loss(format!(
@@ -112,11 +133,13 @@ fn zip_members(archive: &Archive) -> Result<()> {
             bytes.len()
         )));
     };
-    for member in members.iter().filter(|m| m.data.len() <= LARGEST_CHECKED) {
+    let mut count = 0;
+    for member in members.iter().filter(|m| wanted(m.data.len())) {
+        count += 1;
         let have = crc(&bytes[member.data.clone()]);
         if have != member.crc {
             return Err(damaged(archive, &member.name, have, &format!("{:08x}", member.crc)));
         }
     }
-    Ok(())
+    Ok(count)
 }

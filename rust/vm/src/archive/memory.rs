@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fs::File;
+use std::ops::Range;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -34,6 +35,27 @@ unsafe impl Send for Memory {}
 // SAFETY: as for Send.
 unsafe impl Sync for Memory {}
 
+/// Smallest page of any system here, and what Linux maps at once when a file is cached that way.
+const PAGE: usize = 4096;
+const HUGE_PAGE: usize = 2 << 20;
+
+/// Gives a part of the map a flag that differs from what is around it (whether dumps contain it, which they do not in any
+/// case). A huge page is mapped only where all of it has the same flags: so the first byte that is read of a big file does
+/// not bring two megabytes of constants into the memory of the process.
+#[cfg(target_os = "linux")]
+fn set_apart(map: &memmap2::Mmap, range: Range<usize>, constants: bool) {
+    let start = range.start / PAGE * PAGE;
+    let end = range.end.next_multiple_of(PAGE).min(map.len());
+    let advice = if constants { memmap2::Advice::DontDump } else { memmap2::Advice::DoDump };
+    if start < end {
+        // Without it everything works as well.
+        let _ = map.advise_range(advice, start, end - start);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_apart(_: &memmap2::Mmap, _: Range<usize>, _: bool) {}
+
 impl Memory {
     /// Maps the file at `path`. NOT_FOUND, PERMISSION_DENIED or UNAVAILABLE with the system's words when that fails.
     pub fn map(path: &Path) -> Result<Memory> {
@@ -54,7 +76,22 @@ impl Memory {
             return Memory::copy(&[]);
         }
         // SAFETY: the map is private and read-only; the contract on `Mapped` covers changes by other processes.
-        Ok(Memory::Mapped(unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?))
+        let map = unsafe { memmap2::Mmap::map(&file) }.map_err(failed)?;
+        let length = map.len();
+        if length >= 2 * HUGE_PAGE {
+            // What is read first, the tables and a ZIP directory, lies at the ends.
+            set_apart(&map, PAGE..length.saturating_sub(PAGE), true);
+        }
+        Ok(Memory::Mapped(map))
+    }
+
+    /// Keeps the system from mapping what is around `range`, which will be read, together with it.
+    pub fn set_apart(&self, range: Range<usize>) {
+        if let Memory::Mapped(map) = self
+            && map.len() >= 2 * HUGE_PAGE
+        {
+            set_apart(map, range, false);
+        }
     }
 
     /// Copies `bytes` into aligned memory.

@@ -66,9 +66,19 @@ impl Archive {
         let rodata_base = flatbuffer.end.next_multiple_of(memory::ALIGNMENT);
         let archive = Archive { source, flatbuffer, rodata_base, def, memory };
         archive.check_rodata()?;
+        archive.set_executables_apart();
         digest::verify(&archive)?;
         archive.check_version()?;
         Ok(Arc::new(archive))
+    }
+
+    /// Reads the big constants, which opening does not, and compares them with the checksums that the file has of them.
+    /// The number of such checksums; a file may have several of one constant, or none.
+    ///
+    /// # Errors
+    /// DATA_LOSS names the constant that is damaged.
+    pub fn verify_constants(&self) -> Result<usize> {
+        digest::verify_constants(self)
     }
 
     /// All bytes.
@@ -107,6 +117,18 @@ impl Archive {
     fn external(&self, offset: u64, length: u64) -> Option<Range<usize>> {
         let start = self.rodata_base.checked_add(usize::try_from(offset).ok()?)?;
         Some(start..start.checked_add(usize::try_from(length).ok()?)?)
+    }
+
+    /// Executables are read when the module is loaded, the constants between them are not.
+    fn set_executables_apart(&self) {
+        for rodata in &self.def.rodata {
+            if let schema::Rodata::External { offset, length } = rodata
+                && *length <= digest::LARGEST_CHECKED as u64
+                && let Some(range) = self.external(*offset, *length)
+            {
+                self.memory.set_apart(range);
+            }
+        }
     }
 
     fn check_rodata(&self) -> Result<()> {

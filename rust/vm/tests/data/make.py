@@ -1,10 +1,11 @@
 """Makes the module files of this folder, and what IREE's tools say about them.
 
-Usage: python rust/vm/tests/data/make.py   (needs iree-base-runtime and flatbuffers; the results are committed)
+Usage: python rust/vm/tests/data/make.py   (needs iree-base-runtime, flatbuffers and tiree; the results are committed)
 
 - every_instruction.vmfb: one function per instruction, written straight from isa/instructions.txt;
 - ops.vmfb: one function per instruction that has only number registers; arguments in, result out;
 - digest.vmfb: a small module with checksums;
+- external.vmfb: a module by Tiree's compiler with constants behind its tables;
 - broken/*.vmfb and broken.txt: modules that must not load, and why;
 - *.vmfb from ../asm/*.vmasm by iree-as-module;
 - *.txt and *.json beside each: the text of iree-dump-module.
@@ -361,12 +362,37 @@ def dump(path: Path) -> None:
         path.with_suffix(suffix).write_bytes(text)
 
 
+EXTERNAL = """
+"builtin.module"() ({
+  "util.global"() <{sym_name = "data", sym_visibility = "private", type = !util.buffer}> : () -> ()
+  "util.initializer"() <{function_type = () -> ()}> ({
+    %0 = "util.buffer.constant"() <{alignment = 64 : index, value = dense<7> : tensor<5000xi8>}> : () -> !util.buffer
+    "util.global.store"(%0) <{global = @data}> : (!util.buffer) -> ()
+    "util.return"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+"""
+
+
+def external() -> bytes:
+    from tiree.dialects import get_context, read_module
+    from tiree.support.options import CompileOptions
+    from tiree.vm import emit_archive, vm_passes
+
+    options, context = CompileOptions(vm_emit_polyglot_zip=False, vm_strip_source_map=True), get_context()
+    module = read_module(EXTERNAL, context)
+    for step in vm_passes(options):
+        step.apply(context, module)
+    return emit_archive(module, options)
+
+
 def main() -> None:
     every = HERE / "every_instruction.vmfb"
     every.write_bytes(every_instruction())
     (HERE / "ops.vmfb").write_bytes(ops())
     broken()
     (HERE / "digest.vmfb").write_bytes(with_digest())
+    (HERE / "external.vmfb").write_bytes(external())
     made = [every]
     for source in sorted((HERE.parent / "asm").glob("*.vmasm")):
         target = HERE / source.with_suffix(".vmfb").name
