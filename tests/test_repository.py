@@ -48,7 +48,7 @@ def test_nothing_of_the_machine(texts: dict[str, str]) -> None:
     found = [
         f"{name}:{number}: {line.strip()}"
         for name, text in texts.items()
-        if name != "Cargo.lock"
+        if Path(name).name != "Cargo.lock"
         for number, line in enumerate(text.splitlines(), 1)
         if PRIVATE.search(line)
     ]

@@ -52,9 +52,14 @@ class TestVariantList:
             values.get_as_list(3)
         with pytest.raises(ValueError, match="cannot be appended to itself"):
             values.push_list(values)
-        for wrong in (None, 5, "text", A):
+        for wrong in (5, "text", A):
             with pytest.raises(TypeError, match="needs an object of the runtime"):
                 values.push_ref(wrong)
+
+    def test_null_goes_in(self):
+        values = rt.VmVariantList(1)
+        values.push_ref(None)
+        assert values.get_variant(0) is None
 
     def test_every_object_of_the_runtime_goes_in(self, device: rt.HalDevice, view: rt.HalBufferView):
         objects = [

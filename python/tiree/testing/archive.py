@@ -30,7 +30,9 @@ class Signature:
         at = 0
         while at < len(left):
             if left[at] == "C":
-                end = left.index("D", at)
+                end = left.find("D", at)
+                if end < 0 or end == at + 1 or set(left[at + 1 : end]) - set(LETTERS):
+                    raise ValueError(f"calling convention {text!r} has a span without end or with unknown letters")
                 arguments.append(tuple(left[at + 1 : end]))
                 at = end
             elif left[at] in LETTERS:

@@ -50,7 +50,9 @@ DEPARTURES: dict[str, Departure] = {
         "list.get.*, list.set.*", "between whole numbers and floats the value becomes 0", "converted by value"
     ),
     "list size": Departure(
-        "list.reserve, list.resize", "up to 2^32-1 elements are allocated and written", "RESOURCE_EXHAUSTED beyond 2^26"
+        "list.alloc, list.reserve, list.resize",
+        "up to 2^32-1 elements are allocated and written",
+        "RESOURCE_EXHAUSTED beyond 2^26; as the capacity of a new list only a hint",
     ),
     "negative length": Departure(
         "buffer.alloc", "RESOURCE_EXHAUSTED: read as a huge length", "INVALID_ARGUMENT: the length is negative"

@@ -200,19 +200,19 @@ def _index(frame: Frame, register: int) -> int:
     return signed(frame.cells[register], 32)
 
 
+def _length(frame: Frame, count: int) -> int:
+    if frame.cells[count] > MAX_LIST:
+        frame.departures.add("list size")
+    return frame.cells[count]
+
+
 def _list_alloc(frame: Frame, element: int, capacity: int, result: int) -> None:
-    del capacity  # A hint.
+    _length(frame, capacity)  # A hint otherwise.
     frame.put(result, List(frame.type_name(element)))
 
 
 def _list_size(frame: Frame, source: int, result: int) -> None:
     frame.cells[result] = len(_list(frame, source).items)
-
-
-def _length(frame: Frame, count: int) -> int:
-    if frame.cells[count] > MAX_LIST:
-        frame.departures.add("list size")
-    return frame.cells[count]
 
 
 def _list_reserve(frame: Frame, target: int, count: int) -> None:

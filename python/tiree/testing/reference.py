@@ -9,7 +9,7 @@ not negative, and objects for references: `Buffer`, `List`, anything with a `typ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -136,15 +136,22 @@ def argument_registers(kinds: Sequence[str]) -> list[int]:
 class Context:
     """Modules linked in order; each may import from those before it. Runs their `__init`.
 
-    `steps` bounds the instructions of one `invoke`. `departures` are the names of what was met so far in which IREE
+    `steps` bounds the instructions of one `invoke`. `departures` collects the names of what was met in which IREE
     differs (see `tiree.testing.departures`). Raises `Fault` as the runtime would: NOT_FOUND for imports that are
     missing, whatever an `__init` raises.
     """
 
-    def __init__(self, modules: Sequence[Module | bytes | HostModule], steps: int = 1_000_000) -> None:
+    def __init__(
+        self,
+        modules: Sequence[Module | bytes | HostModule],
+        steps: int = 1_000_000,
+        departures: set[str] | None = None,
+        scalars: Mapping[str, Callable[..., int]] = SCALARS,
+    ) -> None:
         self.steps = steps
+        self.scalars = scalars
         self.left = steps
-        self.departures: set[str] = set()
+        self.departures: set[str] = set() if departures is None else departures
         self.modules: dict[str, Instance | HostModule] = {}
         for module in modules:
             if isinstance(module, HostModule):
@@ -207,12 +214,12 @@ class Context:
     def _step(self, frame: Frame, decoded: Decoded, depth: int) -> int:
         """Executes one instruction other than `return`; returns the pc of the next."""
         name = decoded.mnemonic
-        if name in SCALARS:
+        if name in self.scalars:
             *inputs, (target, kind) = [(o, s.kind) for o, s in zip(decoded.operands, decoded.row.operands, strict=True)]
             values = [frame.get(k, r) for r, k in inputs if isinstance(r, int)]
             assert isinstance(target, int)
             try:
-                frame.set(kind, target, SCALARS[name](*values))
+                frame.set(kind, target, self.scalars[name](*values))
             except Fault:
                 self.departures.add("division")
                 raise

@@ -6,24 +6,27 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
 from tiree.testing.archive import Module, Signature, read
+from tiree.testing.contents import argument_bytes, digest, of_reference, of_runtime
 from tiree.testing.faults import Fault, OutOfSteps
+from tiree.testing.native import NATIVE, native_module
+from tiree.testing.objects import Buffer
 from tiree.testing.reference import Context
-from tiree.testing.scalars import signed
+from tiree.testing.scalars import SCALARS, signed
 
 Numbers = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a call came to: `code` is `OK` or the name of a status; `results` are (letter, bits), `("r", 0 or 1)` for a
-    reference that is null or not."""
+    """What a call came to: `code` is `OK` or the name of a status; `results` are (letter, bits), for references 0 for
+    null or a number made of the contents."""
 
     code: str
     results: Numbers = ()
@@ -32,41 +35,57 @@ class Outcome:
         shown = ", ".join(f"{kind}:{bits:#x}" for kind, bits in self.results)
         return f"{self.code} ({shown})" if self.code == "OK" else self.code
 
+    def without_contents(self) -> Outcome:
+        """The same, references being 0 or 1."""
+        return Outcome(self.code, tuple((kind, min(bits, 1) if kind == "r" else bits) for kind, bits in self.results))
+
 
 class Runner(Protocol):
     """Calls exports of the last of the modules that it was made of. State lasts from call to call."""
 
     def call(self, function: str, arguments: Sequence[int]) -> Outcome:
-        """`arguments` are the bits of numbers, in order; no function takes references."""
+        """`arguments` are those of a `Call`."""
         ...
 
 
 class Reference:
-    """The interpreter of `tiree.testing.reference`. Raises `OutOfSteps` from `call`."""
+    """The interpreter of `tiree.testing.reference`. Raises `OutOfSteps` from `call`.
 
-    def __init__(self, modules: Sequence[bytes], steps: int = 1_000_000) -> None:
-        self.context = Context(modules, steps)
+    `scalars` is what instructions on numbers compute; a class that replaces some is an implementation with bugs.
+    """
+
+    scalars: Mapping[str, Callable[..., int]] = SCALARS
+
+    def __init__(self, modules: Sequence[bytes], steps: int = 100_000, departures: set[str] | None = None) -> None:
+        self.context = Context([NATIVE, *modules], steps, departures, self.scalars)
         self.module: Module = read(modules[-1])
 
     def call(self, function: str, arguments: Sequence[int]) -> Outcome:
-        kinds = self.module.function(function).signature.scalars
+        signature = self.module.function(function).signature
+        values = [self._value(kind, bits) for kind, bits in zip(signature.scalars, arguments, strict=True)]
         try:
-            results = self.context.invoke(function, list(zip(kinds, arguments, strict=True)))
+            results = self.context.invoke(function, values)
         except Fault as fault:
             return Outcome(fault.code)
-        expected = self.module.function(function).signature.results
-        return Outcome(
-            "OK", tuple(r if k != "r" else ("r", int(r is not None)) for k, r in zip(expected, results, strict=True))
-        )
+        numbers = [
+            digest(of_reference(r)) if k == "r" else r[1] for k, r in zip(signature.results, results, strict=True)
+        ]
+        return Outcome("OK", tuple(zip(signature.results, numbers, strict=True)))
+
+    def _value(self, kind: str, bits: int) -> Any:
+        if kind != "r":
+            return kind, bits
+        data = argument_bytes(bits)
+        return None if data is None else Buffer(data, True)
 
 
 class _Lists:
     """What the Python APIs of both runtimes have in common."""
 
-    def __init__(self, runtime: Any, modules: Sequence[bytes]) -> None:
+    def __init__(self, runtime: Any, modules: Sequence[bytes], natives: Sequence[Any] = ()) -> None:
         self.runtime = runtime
         self.instance = runtime.VmInstance()
-        self.loaded = [runtime.VmModule.copy_buffer(self.instance, module) for module in modules]
+        self.loaded = [*natives, *(runtime.VmModule.copy_buffer(self.instance, module) for module in modules)]
         self.context = runtime.VmContext(self.instance, self.loaded)
         self.signatures: dict[str, tuple[Any, Signature]] = {}
         self.module = read(modules[-1])
@@ -89,17 +108,23 @@ class _Lists:
         return Outcome("OK", tuple(self.result(outputs, i, kind) for i, kind in enumerate(signature.results)))
 
     def push(self, inputs: Any, kind: str, bits: int) -> None:
-        if kind not in "iI":
+        if kind in "fF":
             raise NotImplementedError("pass floats as integers: their bits would not survive")
-        inputs.push_int(signed(bits, 32 if kind == "i" else 64))
+        if kind != "r":
+            inputs.push_int(signed(bits, 32 if kind == "i" else 64))
+            return
+        data, buffer = argument_bytes(bits), None
+        if data is not None:
+            buffer = self.runtime.VmBuffer(len(data), 0, True)
+            memoryview(buffer)[:] = data
+        inputs.push_ref(buffer)
 
     def result(self, outputs: Any, index: int, kind: str) -> tuple[str, int]:
-        value = outputs.get_variant(index)
         if kind == "r":
-            return "r", int(value is not None)
+            return "r", digest(of_runtime(self.runtime, outputs, index))
         if kind not in "iI":
             raise NotImplementedError("return floats as integers: their bits would not survive")
-        return kind, value & (0xFFFFFFFF if kind == "i" else 0xFFFFFFFFFFFFFFFF)
+        return kind, outputs.get_variant(index) & (0xFFFFFFFF if kind == "i" else 0xFFFFFFFFFFFFFFFF)
 
 
 class Tiree(_Lists):
@@ -108,7 +133,7 @@ class Tiree(_Lists):
     def __init__(self, modules: Sequence[bytes]) -> None:
         import tiree.runtime
 
-        super().__init__(tiree.runtime, modules)
+        super().__init__(tiree.runtime, modules, [native_module()])
 
 
 class Iree(_Lists):
@@ -116,6 +141,12 @@ class Iree(_Lists):
 
     def __init__(self, modules: Sequence[bytes]) -> None:
         super().__init__(import_module("iree.runtime"), modules)
+
+    def result(self, outputs: Any, index: int, kind: str) -> tuple[str, int]:
+        """References only as null or not: this API has no way to read all of them."""
+        return (
+            ("r", int(outputs.get_variant(index) is not None)) if kind == "r" else super().result(outputs, index, kind)
+        )
 
 
 def code_of(error: BaseException) -> str:

@@ -8,6 +8,7 @@ mod hal;
 mod invoker;
 mod limits;
 mod signature;
+mod testing;
 mod tools;
 mod tracing;
 mod vm;
@@ -57,6 +58,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(tracing::end_trace, module)?)?;
     module.add_function(wrap_pyfunction!(tracing::collect_dispatches, module)?)?;
     module.add_function(wrap_pyfunction!(tracing::collected_dispatches, module)?)?;
+    module.add_function(wrap_pyfunction!(testing::native_test_module, module)?)?;
     module.add_function(wrap_pyfunction!(tools::dump_module, module)?)?;
     module.add_function(wrap_pyfunction!(tools::time_invocations, module)?)?;
     module.add_function(wrap_pyfunction!(tools::module_flatbuffer, module)?)?;

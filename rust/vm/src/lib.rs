@@ -39,6 +39,7 @@ mod siphash;
 mod slot;
 pub mod status;
 mod timeline;
+pub mod testing;
 pub mod types;
 pub mod value;
 

@@ -66,9 +66,9 @@ impl VmVariantList {
         self.0.push(Value::Ref(Some(value.0.clone()))).or_raise(py, "")
     }
 
-    /// Appends a reference: an object of the runtime or its `ref`.
+    /// Appends a reference: an object of the runtime or its `ref`; None is null.
     fn push_ref(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let value = reference_of(value)?;
+        let value = if value.is_none() { Value::NULL } else { reference_of(value)? };
         self.0.push(value).or_raise(py, "")
     }
 

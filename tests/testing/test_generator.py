@@ -1,0 +1,75 @@
+"""Generated programs hold every instruction, and mean the same to the runtime, to IREE and to the reference."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from tiree.dialects.vm_isa import INSTRUCTIONS
+from tiree.testing import Iree, RandomChoices, Tiree, difference, generate
+from tiree.testing.archive import read
+from tiree.testing.compare import expected
+from tiree.testing.decode import Decoded, function_code
+from tiree.testing.native import NATIVE
+from tiree.testing.reference import Context
+
+REAL = {name for name in INSTRUCTIONS if not name.startswith("PrefixExt")}
+
+
+def test_every_instruction_is_generated_and_executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: Counter[str] = Counter()
+    executed: Counter[str] = Counter()
+    step = Context._step
+
+    def counting(self: Context, frame: object, decoded: Decoded, depth: int) -> int:
+        executed[decoded.mnemonic] += 1
+        return step(self, frame, decoded, depth)
+
+    monkeypatch.setattr(Context, "_step", counting)
+    natives: Counter[str] = Counter()
+    for seed in range(1500):
+        program = generate(RandomChoices(seed))
+        for module in map(read, program.modules):
+            natives.update(wanted.function for wanted in module.imports if wanted.module == "native")
+            for function in module.functions:
+                written.update(decoded.mnemonic for decoded in function_code(function.code).values())
+        expected(program)
+    assert REAL - written.keys() == set()
+    # A return ends the loop of the interpreter itself.
+    assert REAL - executed.keys() == {"return"}
+    assert natives.keys() == NATIVE.functions.keys()
+
+
+def test_programs_mean_the_same_in_the_runtime() -> None:
+    for seed in range(300):
+        found = difference(generate(RandomChoices(seed)), Tiree)
+        assert not found, f"program {seed}\n{found}"
+
+
+def test_most_calls_return() -> None:
+    codes = Counter(o.code for seed in range(200) for o in expected(generate(RandomChoices(seed))).outcomes)
+    assert codes["OK"] > 0.6 * codes.total()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**32])
+def test_a_seed_is_a_program(seed: int) -> None:
+    assert generate(RandomChoices(seed)) == generate(RandomChoices(seed))
+    assert generate(RandomChoices(seed)).texts != generate(RandomChoices(seed + 1)).texts
+
+
+def test_programs_without_imports() -> None:
+    for seed in range(100):
+        program = generate(RandomChoices(seed), natives=False, libraries=False)
+        assert len(program.texts) == 1
+        assert {wanted.module for wanted in read(program.modules[0]).imports} <= {"absent"}
+
+
+def test_programs_mean_the_same_in_iree() -> None:
+    pytest.importorskip("iree.runtime", reason="it is what is compared with")
+    compared = 0
+    for seed in range(60):
+        program = generate(RandomChoices(seed), natives=False)
+        found = difference(program, Iree, like_iree=True)
+        assert not found, f"program {seed}\n{found}"
+        compared += not expected(program).departures
+    assert compared > 20
