@@ -3,9 +3,8 @@
 //! The damage is seeded, so a failure repeats. What still loads is also called, unless it may loop. The environment
 //! variable TIREE_FUZZ_SCALE multiplies the counts.
 
-use tiree_vm::disasm::{self, Options, Output};
-use tiree_vm::isa::{self, Arg, OperandKind};
-use tiree_vm::{AnyModule, Archive, BytecodeModule, Context, Module, TypeRegistry, Value};
+#[path = "../fuzz/targets.rs"]
+mod targets;
 
 /// xorshift64*
 struct Random(u64);
@@ -42,92 +41,46 @@ fn damage(bytes: &mut Vec<u8>, random: &mut Random) {
     }
 }
 
-/// Whether no function can run for long: branches only lead forwards, and calls only to later functions.
-fn ends_soon(archive: &Archive) -> bool {
-    let def = archive.def();
-    def.functions.iter().enumerate().all(|(ordinal, f)| {
-        let Some(code) = archive.bytecode().get(f.offset as usize..(f.offset + f.length) as usize) else {
-            return false;
-        };
-        let mut pc = 0;
-        while pc < code.len() {
-            let Ok(decoded) = isa::decode(code, pc) else { return false };
-            for (operand, arg) in decoded.row.operands.iter().zip(decoded.args.iter()) {
-                let forward = match (operand.kind, arg) {
-                    (OperandKind::Pc, Arg::Pc(target)) => target as usize > pc,
-                    (OperandKind::Cases, Arg::Cases(cases)) => cases.iter().all(|(target, _)| target as usize > pc),
-                    (OperandKind::Func, Arg::Ordinal(callee)) => callee as usize > ordinal,
-                    _ => true,
-                };
-                if !forward {
-                    return false;
-                }
-            }
-            pc = decoded.next;
-        }
-        true
-    })
-}
-
-/// How far a module got: not read, not verified, called.
-fn exercise(bytes: &[u8]) -> usize {
-    let Ok(archive) = Archive::copy(bytes, "fuzz") else { return 0 };
-    for output in [Output::All, Output::FlatbufferJson] {
-        let _ = disasm::dump(&archive, &Options { output, ..Options::default() });
-    }
-    let Ok(module) = BytecodeModule::load(archive.clone(), &TypeRegistry::default()) else { return 1 };
-    let name = module.name().to_owned();
-    let Ok(context) = Context::new([AnyModule::from(module.clone())]) else { return 1 };
-    if !ends_soon(&archive) {
-        return 1;
-    }
-    for export in module.export_names() {
-        let Ok(function) = context.function(&name, export) else { continue };
-        let kinds = function.cconv().scalar_args().unwrap_or_default();
-        let args = kinds.iter().map(|kind| match kind.name() {
-            "i32" => Value::I32(3),
-            "i64" => Value::I64(3),
-            "f32" => Value::F32(1.5),
-            "f64" => Value::F64(1.5),
-            _ => Value::NULL,
-        });
-        let _ = function.invoke(args.collect());
-    }
-    2
-}
-
-fn fuzz(name: &str, count: usize) {
-    let path = format!("{}/tests/data/{name}.vmfb", env!("CARGO_MANIFEST_DIR"));
-    let good = std::fs::read(path).unwrap();
+/// Damages the seed `count` times, more with TIREE_FUZZ_SCALE, and counts how far the target got.
+fn fuzz(good: &[u8], count: usize, target: impl Fn(&[u8]) -> usize) -> [usize; 3] {
     let scale = std::env::var("TIREE_FUZZ_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
-    let count = count * scale;
     let mut random = Random(0x9E37_79B9_7F4A_7C15 ^ good.len() as u64);
     let mut reached = [0; 3];
-    for _ in 0..count {
-        let mut bytes = good.clone();
+    for _ in 0..count * scale {
+        let mut bytes = good.to_vec();
         damage(&mut bytes, &mut random);
-        reached[exercise(&bytes)] += 1;
+        reached[target(&bytes)] += 1;
     }
-    // The damage must reach every stage, or the test tests little.
-    assert!(reached[0] > 0 && reached[1] + reached[2] > 0, "{name}: {reached:?}");
+    reached
+}
+
+fn data(name: &str) -> Vec<u8> {
+    std::fs::read(format!("{}/tests/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 #[test]
-fn flow() {
-    fuzz("flow", 3000);
+fn modules() {
+    for (name, count) in [("flow", 3000), ("objects", 2000), ("ops", 400), ("every_instruction", 60)] {
+        let good = data(&format!("data/{name}.vmfb"));
+        let reached = fuzz(&good, count, targets::run);
+        // The damage must reach every stage, or the test tests little.
+        assert!(reached[0] > 0 && reached[1] + reached[2] > 0, "{name}: {reached:?}");
+        assert!(fuzz(&good, count / 4, targets::archive)[1] > 0, "{name}");
+    }
 }
 
 #[test]
-fn objects() {
-    fuzz("objects", 2000);
+fn bytecode() {
+    // (i32) -> (i32), one block: a constant, a sum, a return.
+    let seed = [5, 1, 4, 2, 0x79, 0x0D, 7, 0, 0, 0, 1, 0, 0x22, 0, 0, 1, 0, 0, 0, 0x5A, 1, 0, 0, 0];
+    let reached = fuzz(&seed, 5000, targets::verifier);
+    assert!(reached[1] > 0 && reached[2] > 0, "{reached:?}");
 }
 
 #[test]
-fn ops() {
-    fuzz("ops", 400);
-}
-
-#[test]
-fn every_instruction() {
-    fuzz("every_instruction", 60);
+fn assembly() {
+    for name in ["flow", "objects", "forms"] {
+        let reached = fuzz(&data(&format!("asm/{name}.vmasm")), 500, targets::assembler);
+        assert!(reached[0] > 0 && reached[1] + reached[2] > 0, "{name}: {reached:?}");
+    }
 }

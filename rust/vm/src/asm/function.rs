@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::module::{Module, attribute, requirements, text};
+use super::module::{Module, attribute, hexadecimal, requirements, text};
 use super::operands::{self, Scope};
 use super::scanner::{Fault, Parsed, Position, Scanner};
 use crate::isa::encode::{Value, encode};
@@ -82,6 +82,8 @@ pub struct Body {
     start: Position,
     /// The instruction that ended the last block.
     ended: &'static str,
+    /// The whole code, when it is given as bytes.
+    raw: Option<Vec<u8>>,
 }
 
 impl Body {
@@ -112,6 +114,7 @@ impl Body {
             open: None,
             start,
             ended: "",
+            raw: None,
         })
     }
 
@@ -146,6 +149,10 @@ impl Body {
             ".attr" => self.function.attrs.push(attribute(scanner)?),
             ".cconv" => self.function.cconv = text(scanner)?,
             ".requires" => self.declared_requirements = Some(requirements(scanner)?),
+            ".bytecode" => self.raw = Some(hexadecimal(scanner)?),
+            ".blocks" => {
+                self.function.block_count = scanner.integer(0, u16::MAX.into(), "a number of blocks")? as u16;
+            }
             ".registers" => {
                 scanner.expect("i32")?;
                 let cells = scanner.integer(0, u16::MAX.into(), "a number of registers")? as u16;
@@ -249,6 +256,11 @@ impl Body {
 
     /// Ends the function at its closing brace.
     pub fn finish(mut self, position: Position) -> Parsed<Function> {
+        if let (Some(raw), true) = (&self.raw, self.function.code.is_empty()) {
+            self.function.code = raw.clone();
+            self.function.requirements = self.declared_requirements.unwrap_or(0);
+            return Ok(self.function);
+        }
         if self.open.is_some() || self.function.code.is_empty() {
             let text = "expected vm.return, vm.br or another instruction that ends the block before '}'";
             return Err(Fault::new(position, text));

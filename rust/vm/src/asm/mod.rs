@@ -15,7 +15,8 @@
 //! ```
 //!
 //! and in functions, before the first block: `.attr "key" = "value"`, `.cconv "0v_v"`, `.registers i32 N ref M`,
-//! `.requires ...`. Strings with quotes, control characters or bytes that are not UTF-8 are `c"..."` with escapes.
+//! `.requires ...`; `.bytecode HEX` with `.blocks N` and `.registers` gives a body as bytes,
+//! whatever they are. Strings with quotes, control characters or bytes that are not UTF-8 are `c"..."` with escapes.
 
 mod flatbuffer;
 mod floats;
@@ -70,7 +71,10 @@ pub fn assemble(text: &str, file: &str) -> Result<Assembled> {
     for function in &module.functions {
         let cconv = CallingConvention::parse(&function.cconv).unwrap_or_default();
         let cconv_of = |ordinal| module.cconv_of(ordinal);
-        registers.push(registers::counts(&function.code, &cconv, function.pair_cells, cconv_of)?);
+        registers.push(match function.registers {
+            Some((cells, refs)) => registers::Counts { cells: cells.into(), refs: refs.into() },
+            None => registers::counts(&function.code, &cconv, function.pair_cells, cconv_of)?,
+        });
     }
     let bytes = writer::write(&module, &Derived { registers, exports })?;
     Ok(Assembled { bytes, positions: module.functions.into_iter().map(|f| f.positions).collect() })

@@ -421,7 +421,7 @@ pub fn requirements(scanner: &mut Scanner<'_>) -> Parsed<u32> {
     Ok(bits)
 }
 
-fn hexadecimal(scanner: &mut Scanner<'_>) -> Parsed<Vec<u8>> {
+pub fn hexadecimal(scanner: &mut Scanner<'_>) -> Parsed<Vec<u8>> {
     let mut before = scanner.clone();
     let digits = scanner.take(|c| c.is_ascii_alphanumeric()).as_bytes();
     if !digits.len().is_multiple_of(2) {
