@@ -111,6 +111,15 @@ def state() -> Iterator[Case]:
         f"%r0 = vm.const.ref.rodata 0\nvm.global.store.indirect.ref %r0, .refs[%i0] : !vm.buffer\n%r1 = vm.global.load.indirect.ref .refs[%i0] : !vm.buffer\n{same}",
         slots,
     )
+    # A slot that is not there is told before a type that does not fit.
+    yield case(
+        "global.store.indirect.ref",
+        "i",
+        "i",
+        f"%r0 = vm.const.ref.rodata 0\nvm.global.store.indirect.ref %r0, .refs[%i0] : !vm.list<i32>\n%r1 = vm.global.load.indirect.ref .refs[%i0] : !vm.buffer\n{same}",
+        slots,
+        ".mismatch",
+    )
     yield case(
         "global.load.indirect.ref",
         "i",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import ClassVar
 
 import pytest
 from tiree.dialects.vm_isa import INSTRUCTIONS
-from tiree.testing import Iree, RandomChoices, Tiree, difference, generate
+from tiree.testing import SCALARS, Iree, RandomChoices, Reference, Tiree, difference, generate, reduced
 from tiree.testing.archive import read
 from tiree.testing.compare import expected
 from tiree.testing.decode import Decoded, function_code
@@ -73,3 +74,18 @@ def test_programs_mean_the_same_in_iree() -> None:
         assert not found, f"program {seed}\n{found}"
         compared += not expected(program).departures
     assert compared > 20
+
+
+class Mistaken(Reference):
+    scalars: ClassVar = {**SCALARS, "shl.i32": lambda a, count: a << count & 0xFFFFFFFF if count < 32 else 0}
+
+
+def test_programs_are_reduced() -> None:
+    """A finding by number is made short without hypothesis."""
+    programs = (generate(RandomChoices(seed)) for seed in range(2000))
+    found = next(program for program in programs if difference(program, Mistaken))
+    short = reduced(found, lambda program: bool(difference(program, Mistaken)))
+    assert difference(short, Mistaken)
+    assert len(short.calls) == 1
+    assert "vm.shl.i32" in "".join(short.texts)
+    assert len(repr(short).splitlines()) < 30

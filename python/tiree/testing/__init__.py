@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tiree.testing.departures import DEPARTURES
     from tiree.testing.generate_program import Call, Program, generate
     from tiree.testing.native import native_module
+    from tiree.testing.reduction import reduced
     from tiree.testing.runners import Iree, Outcome, Reference, Runner, Tiree
     from tiree.testing.scalars import SCALARS
     from tiree.testing.strategies import arguments, buffers, lists, modules, mutations, programs, references
@@ -53,6 +54,7 @@ __all__ = [
     "native_module",
     "outcomes",
     "programs",
+    "reduced",
     "references",
     "variant_list",
 ]
@@ -65,6 +67,7 @@ _HOMES = {
     "contents": ("variant_list",),
     "damage": ("mutate",),
     "native": ("native_module",),
+    "reduction": ("reduced",),
     "runners": ("Iree", "Outcome", "Reference", "Runner", "Tiree"),
     "scalars": ("SCALARS",),
     "strategies": ("arguments", "buffers", "lists", "modules", "mutations", "programs", "references"),

@@ -11,6 +11,8 @@ CELLS = 16
 """Registers that any instruction may read and write."""
 LOOSE = 24
 """From `CELLS` to here: floats that arithmetic made. Behind: counters, each for one purpose."""
+_LOOSE_RANGES = {"f": (CELLS, CELLS + 4), "F": (CELLS + 4, LOOSE)}
+"""Apart, as a part of a NaN's payload could become a number as part of a number of the other width."""
 REFS = 6
 _ELEMENTS = (("i8", "i", 1), ("i16", "i", 2), ("i32", "i", 4), ("i64", "I", 8), ("f32", "f", 4), ("f64", "F", 8))
 
@@ -54,12 +56,12 @@ class MemoryWriter:
     def source(self, kind: str, *, loose: bool = False) -> int:
         """A register to read. `loose`: floats may come from the loose ones."""
         if loose and kind in "fF" and chance(self.choices, 60):
-            return self._any(kind, CELLS, LOOSE)
+            return self._any(kind, *_LOOSE_RANGES[kind])
         return self._any(kind, 0, CELLS)
 
     def target(self, kind: str, *, loose: bool = False) -> int:
         """A register to write; `loose`: one of the loose ones."""
-        return self._any(kind, CELLS, LOOSE) if loose else self._any(kind, 0, CELLS)
+        return self._any(kind, *(_LOOSE_RANGES[kind] if loose else (0, CELLS)))
 
     def ref_target(self, tag: tuple[str, int] = ("", 0)) -> int:
         """A reference register to write, which will hold what `tag` says."""
@@ -90,10 +92,9 @@ class MemoryWriter:
                 source = self.reference(move=40)
                 pairs.append(f"{source}->%r{self.ref_target()}")
             elif chance(self.choices, 20):
-                # Halves of loose values stay loose.
-                pairs.append(f"%i{self._any('i', CELLS, LOOSE)}->%i{self._any('i', CELLS, LOOSE)}")
+                pairs.append(f"%i{self.source('f', loose=True)}->%i{self.target('f', loose=True)}")
             else:
-                pairs.append(f"%i{self._any('i', 0, CELLS)}->%i{self._any('i', 0, LOOSE)}")
+                pairs.append(f"%i{self._any('i', 0, CELLS)}->%i{self._any('i', 0, CELLS)}")
         return ", ".join(pairs)
 
     def wide(self) -> str:

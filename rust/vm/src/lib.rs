@@ -38,8 +38,8 @@ pub mod refs;
 mod siphash;
 mod slot;
 pub mod status;
-mod timeline;
 pub mod testing;
+mod timeline;
 pub mod types;
 pub mod value;
 

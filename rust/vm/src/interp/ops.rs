@@ -74,11 +74,12 @@ pub fn global_load_ref(instance: &BytecodeInstance, slot: u32, want: TypeDef, ta
 /// The state is that of an operation with that operand.
 pub unsafe fn global_store_ref(s: State, slot: u32, want: TypeDef, source: u16) -> Result<()> {
     // SAFETY: the caller's.
-    let (instance, value) = unsafe {
+    let (global, value) = unsafe {
+        let global = slot_of(s.instance(), slot)?;
         check_type(s.slot(source & !MOVE), want)?;
-        (s.instance(), s.take_ref(source))
+        (global, s.take_ref(source))
     };
-    let mut global = slot_of(instance, slot)?.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut global = global.lock().unwrap_or_else(PoisonError::into_inner);
     let old = std::mem::replace(&mut *global, value);
     // Released outside the lock: dropping an object may run any code.
     drop(global);
