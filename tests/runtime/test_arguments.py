@@ -161,6 +161,8 @@ def test_dynamic_dimension(mixed: rt.Module):
         (True, False, 1, 2),
         (-(2**31), 2**62, -0.0, 1e300),
         (2**32 - 1, 2**63 - 1, 3, 4),
+        (3, 4, 2.0**126, float("inf")),
+        (np.uint32(3), np.array(4, np.uint64), np.float16(0.5), np.array(True)),
     ],
     ids=str,
 )

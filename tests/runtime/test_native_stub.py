@@ -1,4 +1,4 @@
-"""`_native.pyi` says what the built module has: the same names, members and parameters, no more and no less."""
+"""The stubs say what the built module has: the same names, members and parameters, no more and no less."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 import tiree
 from tiree import _native
 
-STUB = Path(tiree.__file__).with_name("_native.pyi")
+STUBS = [Path(tiree.__file__).with_name(name) for name in ("_native.pyi", "_native_functions.pyi")]
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 # What every extension type has without having said so, and what type checkers know of every class.
@@ -38,7 +38,7 @@ def public(members: dict[str, Any]) -> set[str]:
 
 @pytest.fixture(scope="module")
 def stub() -> dict[str, ast.stmt]:
-    return declared(ast.parse(STUB.read_text()).body)
+    return declared([statement for stub in STUBS for statement in ast.parse(stub.read_text()).body])
 
 
 CLASSES = sorted(name for name, value in vars(_native).items() if inspect.isclass(value))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import re
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -31,11 +33,26 @@ F = np.ones(4, np.float32)
         ((["a", "b"], F), TypeError,
          'add(): argument 1 ("input0") is a list; needs float32 [4]. Pass np.array(..., dtype="float32").'),
         (("text", F), TypeError, 'add(): argument 1 ("input0") is a str; needs float32 [4].'),
-        ((b"bytes", F), TypeError, 'add(): argument 1 ("input0") is a bytes; needs float32 [4].'),
+        ((b"bytes", F), TypeError, 'add(): argument 1 ("input0") is a bytes of uint8 [5]; needs float32 [4]. '
+         'Pass numpy.frombuffer(..., dtype="float32").'),
         ((None, F), TypeError, 'add(): argument 1 ("input0") is None; needs float32 [4].'),
         (({}, F), TypeError, 'add(): argument 1 ("input0") is a dict; needs float32 [4].'),
         ((object(), F), TypeError, 'add(): argument 1 ("input0") is an object; needs float32 [4].'),
         (([1j] * 4, F), TypeError, 'add(): argument 1 ("input0") holds complex numbers; needs float32 [4].'),
+        ((set(), F), TypeError, 'add(): argument 1 ("input0") is a set; needs float32 [4].'),
+        (((n for n in F), F), TypeError, 'add(): argument 1 ("input0") is a generator; needs float32 [4].'),
+        (([None] * 4, F), TypeError, 'add(): argument 1 ("input0") is a list; needs float32 [4].'),
+        (([1e300] * 4, F), ValueError, 'add(): argument 1 ("input0"): 1e+300 is out of range for float32; needs'),
+        (([10**400] * 4, F), ValueError, 'add(): argument 1 ("input0") holds integers that are out of range for'),
+        ((array.array("d", F), F), TypeError,
+         'add(): argument 1 ("input0") is an array of float64 [4]; needs float32 [4]. Pass numbers of that type.'),
+        ((bytearray(16), F), TypeError, 'add(): argument 1 ("input0") is a bytearray of uint8 [16]; needs float32 [4]. '
+         'Pass numpy.frombuffer(..., dtype="float32").'),
+        ((np.ma.array(F, mask=[0, 1, 0, 0]), F), TypeError,
+         'add(): argument 1 ("input0") is an array with masked elements. Pass .filled(...)'),
+        ((np.array(["a"] * 4), F), TypeError, 'add(): argument 1 ("input0") is <U1 [4]; needs float32 [4].'),
+        ((F.astype(object), F), TypeError, 'add(): argument 1 ("input0") is object [4]; needs float32 [4].'),
+        ((np.zeros(4, "M8[s]"), F), TypeError, 'add(): argument 1 ("input0") is datetime64[s] [4]; needs float32 [4].'),
     ],
     ids=lambda value: "" if not isinstance(value, str) else value[:60],
 )  # fmt: skip
@@ -60,6 +77,17 @@ def test_tensors(add: rt.FunctionInvoker, arguments: tuple, kind: type, text: st
          'scalars(): argument 2 ("input1"): 18446744073709551616 is out of range for i64 '
          '(-9223372036854775808 to 18446744073709551615).'),
         ((1, 2, [1.0], 2.0), TypeError, 'scalars(): argument 3 ("input2") must be a number for f32, got a list.'),
+        ((1, 2, 1e39, 2.0), ValueError,
+         'scalars(): argument 3 ("input2"): 1e+39 is out of range for f32 (max 3.4028235e+38).'),
+        ((1, 2, 1.0, 10**400), ValueError, 'scalars(): argument 4 ("input3"): an integer of 1329 bits is out of range '
+         "for f64 (max 1.7976931348623157e+308)."),
+        ((1, 10**400, 1.0, 2.0), ValueError,
+         'scalars(): argument 2 ("input1"): an integer of 1329 bits is out of range for i64 '
+         "(-9223372036854775808 to 18446744073709551615)."),
+        ((float("nan"), 2, 1.0, 2.0), TypeError,
+         'scalars(): argument 1 ("input0") is nan; needs a whole number for i32. Pass int(...).'),
+        ((Decimal(1), 2, 1.0, 2.0), TypeError,
+         'scalars(): argument 1 ("input0") must be a number for i32, got a Decimal.'),
         ((1, 2, 3j, 2.0), TypeError, 'scalars(): argument 3 ("input2") must be a number for f32, got a complex.'),
     ],
     ids=lambda value: "" if not isinstance(value, str) else value[:60],
@@ -109,6 +137,14 @@ def test_integers_that_do_not_fit():
             turned[f"pair_{name}"](value)
     with pytest.raises(TypeError, match=r"holds float64 numbers; needs int32 \[\]"):
         turned.pair_i32(1.5)
+    with pytest.raises(ValueError, match=rf" {2**70} is out of range for int32; needs int32 \[\]"):
+        turned.pair_i32(2**70)
+    with pytest.raises(ValueError, match="an integer of 1329 bits is out of range for int32"):
+        turned.pair_i32(10**400)
+    with pytest.raises(ValueError, match="1e\\+39 is out of range for bfloat16"):
+        turned.pair_bf16(1e39)
+    with pytest.raises(ValueError, match=r"500\.0 is out of range for float8_e4m3fn"):
+        turned.pair_f8E4M3FN(500.0)
     with pytest.raises(ValueError, match="i1 values are 0/1 or False/True"):
         turned.turn_i1([[0, 1, 2], [0, 0, 0]])
 

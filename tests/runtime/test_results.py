@@ -114,6 +114,33 @@ def test_rank_zero_is_a_number(mixed: rt.Module):
         len(nine)
 
 
+def test_conversions_to_plain_python(result: rt.DeviceArray, mixed: rt.Module):
+    assert result.tolist() == SUM.tolist()
+    assert result.item(2) == 10.0
+    assert type(result.item(2)) is float
+    nine = mixed.square(np.float32(3))
+    assert (nine.item(), nine.tolist(), complex(nine), f"{nine:.2f}", round(float(nine))) == (
+        9.0,
+        9.0,
+        9 + 0j,
+        "9.00",
+        9,
+    )
+    assert f"{result}" == str(result) == repr(result)
+    with pytest.raises(TypeError, match="format"):
+        format(result, ".2f")
+    with pytest.raises(ValueError, match="size 1"):
+        result.item()
+    with pytest.raises(ValueError, match="ambiguous"):
+        bool(result)
+
+
+def test_layout_of_the_result(mixed: rt.Module):
+    result = mixed.split(np.ones((2, 3), np.float32))[1]
+    assert (result.nbytes, result.T.shape) == (24, (2, 3))
+    assert result.T.ctypes.data == result.to_host().ctypes.data
+
+
 def test_numpy_functions(result: rt.DeviceArray):
     assert np.sum(result) == SUM.sum()
     assert np.array_equal(np.concatenate([result, result]), np.concatenate([SUM, SUM]))

@@ -35,7 +35,7 @@ from tiree._native import (
     create_io_parameters_module,
 )
 from tiree.runtime import array_interop, flags, function, system_api, system_setup
-from tiree.runtime.array_interop import DeviceArray, asdevicearray
+from tiree.runtime.array_interop import DeviceArray, asdevicearray, from_dlpack
 from tiree.runtime.enums import (
     BufferCompatibility,
     BufferUsage,
@@ -153,6 +153,7 @@ __all__ = [
     "disassemble",
     "dtypes",
     "flags",
+    "from_dlpack",
     "function",
     "get_device",
     "get_driver",

@@ -69,6 +69,23 @@ class DeviceArray(_native.DeviceArrayBase):
         flat = np.frombuffer(memoryview(self.map()), np.uint8)[: self.size * dtype.itemsize]
         return flat.view(dtype).reshape(self.shape)
 
+    def tolist(self) -> Any:
+        """The contents as Python's numbers in nested lists; one number for rank 0."""
+        return self.to_host().tolist()
+
+    def item(self, *index: Any) -> Any:
+        """One element as a Python number; without an index the only one."""
+        return self.to_host().item(*index)
+
+    @property
+    def nbytes(self) -> int:
+        return self.byte_length
+
+    @property
+    def T(self) -> np.ndarray:
+        """Transposed, as a numpy array over the same memory."""
+        return self.to_host().T
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         import numpy as np
 
@@ -83,11 +100,11 @@ class DeviceArray(_native.DeviceArrayBase):
         plain = [_host(x) if isinstance(x, DeviceArray) else x for x in inputs]
         return getattr(ufunc, method)(*plain, **kwargs)
 
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        return _host(self).__dlpack__(**kwargs)
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return (1, 0)
+    def __dlpack__(self, **keywords: Any) -> Any:
+        # Where another dtype stands in, numpy's array has it.
+        if self.override_dtype is not None or not self.implicit_host_transfer:
+            return _host(self).__dlpack__(**keywords)
+        return super().__dlpack__(**keywords)
 
     def reshape(self, *shape: Any) -> np.ndarray:
         """The same memory under another shape, as a numpy array; one dimension may be -1."""
@@ -120,6 +137,12 @@ class DeviceArray(_native.DeviceArrayBase):
 
     def __float__(self) -> float:
         return float(_host(self))
+
+    def __complex__(self) -> complex:
+        return complex(_host(self))
+
+    def __format__(self, form: str) -> str:
+        return format(_host(self), form) if form else str(self)
 
     def __index__(self) -> int:
         return _host(self).__index__()
@@ -195,6 +218,18 @@ def asdevicearray(
     # An element type that was asked for is what functions see; Python goes on seeing the array's own dtype.
     override = None if chosen == natural else array.dtype
     return DeviceArray(device, view, implicit_host_transfer, override)
+
+
+def from_dlpack(x: Any, /, *, device: _native.HalDevice | None = None, copy: bool | None = None) -> DeviceArray:
+    """The array of another library, or of anything with the buffer protocol, as a `DeviceArray` over the same memory.
+
+    A copy is made of what is strided or not aligned to 16 bytes, and always with `copy=True`; the statistics of
+    `device` count it. Other byte orders, and dtypes that no device has, are refused.
+
+    Raises `ValueError` for memory of other devices, and with `copy=False` where a copy is needed; `TypeError` for what
+    has neither protocol.
+    """
+    return DeviceArray(None, _native.import_array(x, device, copy), implicit_host_transfer=True)
 
 
 def _bits(array: np.ndarray) -> Any:

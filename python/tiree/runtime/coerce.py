@@ -8,6 +8,7 @@ except for byte order and layout, which are changed by copying.
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from tiree import _native
@@ -64,19 +65,40 @@ def coerce(value: Any, function: str, number: int, name: str, element: str, shap
 
 
 def _scalar(value: Any, where: str, element: str) -> int | float:
-    """A Python number for a scalar parameter, from bools, numpy scalars and 0-d arrays."""
-    if isinstance(value, bool):
-        return int(value)
-    item = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
-    if isinstance(item, bool):
-        item = int(item)
+    """A Python number for a scalar parameter, from bools, numpy scalars and arrays of rank 0."""
+    item: Any = value.item() if hasattr(value, "item") and getattr(value, "ndim", 1) == 0 else value
+    if hasattr(item, "__index__") and not hasattr(item, "shape"):
+        item = item.__index__()
     if not isinstance(item, int | float):
         raise TypeError(f"{where} must be a number for {element}, got {describe(value)}.")
     if element[0] in "isu":
         if isinstance(item, float):
             raise TypeError(f"{where} is {item!r}; needs a whole number for {element}. Pass int(...).")
-        return _integer(item, where, element)
-    return float(item)
+        return _integer(int(item), where, element)
+    return _float(item, where, element)
+
+
+# Numbers from here on are infinite in single precision.
+_F32_LIMIT = 2.0**128 - 2.0**103
+
+
+def _float(value: float, where: str, element: str) -> float:
+    """`value` for a float scalar. Raises `ValueError` for a number that the type can only hold as an infinity."""
+    try:
+        number = float(value)
+    except OverflowError:
+        number = None
+    if number is not None and (element != "f32" or abs(number) < _F32_LIMIT or not isfinite(number)):
+        return number
+    most = "3.4028235e+38" if element == "f32" else "1.7976931348623157e+308"
+    raise ValueError(f"{where}: {describe_number(value)} is out of range for {element} (max {most}).")
+
+
+def describe_number(value: Any) -> str:
+    """A number for a message, shortened where it has more digits than anybody reads."""
+    if isinstance(value, int) and value.bit_length() > 128:
+        return f"an integer of {value.bit_length()} bits"
+    return repr(value)
 
 
 def _integer(value: int, where: str, element: str) -> int:
@@ -85,7 +107,7 @@ def _integer(value: int, where: str, element: str) -> int:
     least = 0 if element[0] == "u" or bits == 1 else -(1 << (bits - 1))
     most = (1 << (bits - 1 if element[0] == "s" else bits)) - 1
     if not least <= value <= most:
-        raise ValueError(f"{where}: {value} is out of range for {element} ({least} to {most}).")
+        raise ValueError(f"{where}: {describe_number(value)} is out of range for {element} ({least} to {most}).")
     signed = element[0] == "i" and bits > 1
     return value - (1 << bits) if signed and value >= 1 << (bits - 1) else value
 
@@ -103,6 +125,7 @@ def _any_array(value: Any, where: str) -> Any:
     """For parameters without a declared type: anything numpy can hold as numbers."""
     import numpy as np
 
+    _refuse_masks(value, where)
     array = np.asarray(value)
     if array.dtype.hasobject or array.dtype.kind not in "biufcV":
         raise TypeError(f"{where} is {describe(value)}; needs an array of numbers or a buffer view.")
@@ -118,10 +141,12 @@ def _tensor(value: Any, where: str, name: str, element: str, shape: list[int | N
         value = value.deref(_native.HalBufferView) if value.isinstance(_native.HalBufferView) else value
     if isinstance(value, _native.HalBufferView):
         return _view(value, where, name, needs, shape, dtype)
-    if isinstance(value, np.ndarray | np.generic) or hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+    given: Any = value
+    if isinstance(value, np.ndarray | np.generic) or _is_typed(value):
+        _refuse_masks(value, where)
         array = _foreign_array(value, where, needs)
         if array.dtype.newbyteorder("=") != dtype and not (element[0] == "i" and _same_integer(array.dtype, dtype)):
-            raise TypeError(f'{where} is {describe(array)}; {needs}. Pass {name}.astype("{dtype}").')
+            raise TypeError(_other_dtype(given, array, where, name, needs, dtype))
         array = array.astype(array.dtype.newbyteorder("="), copy=False)
     else:
         array = _from_python(value, where, needs, dtype)
@@ -156,15 +181,46 @@ def _same_integer(given: np.dtype, wanted: np.dtype) -> bool:
     return given.kind in "iu" and wanted.kind in "iu" and given.itemsize == wanted.itemsize
 
 
+def _other_dtype(value: object, array: np.ndarray, where: str, name: str, needs: str, dtype: np.dtype) -> str:
+    """The refusal of an array of another dtype, or of memory with elements of another type."""
+    if hasattr(value, "dtype"):
+        return f'{where} is {describe(array)}; {needs}. Pass {name}.astype("{dtype}").'
+    hint = "numbers of that type"
+    if array.dtype.itemsize == 1:
+        hint = f'numpy.frombuffer(..., dtype="{dtype}")'
+    return f"{where} is {describe(value)} of {describe(array)}; {needs}. Pass {hint}."
+
+
+def _is_typed(value: Any) -> bool:
+    """Whether `value` has elements of a type of its own, which are not converted, unlike those of lists."""
+    if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
+        return True
+    try:
+        memoryview(value).release()
+    except (TypeError, BufferError):
+        return False
+    return True
+
+
+def _refuse_masks(value: Any, where: str) -> None:
+    """Elements that are hidden in Python would be computed with."""
+    import numpy as np
+
+    mask = getattr(value, "mask", None)
+    if isinstance(mask, np.ndarray) and mask.any():
+        raise TypeError(f"{where} is an array with masked elements. Pass .filled(...), which says what they stand for.")
+
+
 def _foreign_array(value: Any, where: str, needs: str) -> np.ndarray:
     import numpy as np
 
     from tiree.runtime.dtypes import is_numpy_scalar
 
     try:
-        if not hasattr(value, "__array__") and not is_numpy_scalar(value):
+        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__") and not is_numpy_scalar(value):
             return np.from_dlpack(value)
-        return np.asarray(value)
+        # As text of so many bytes, numpy thinks.
+        return np.asarray(memoryview(value) if isinstance(value, bytes | bytearray) else value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise TypeError(f"{where} is {describe(value)} that cannot be read ({error}); {needs}.") from None
 
@@ -173,37 +229,75 @@ def _from_python(value: Any, where: str, needs: str, dtype: np.dtype) -> np.ndar
     """Numbers, bools and nested lists of them, if each fits `dtype` without changing."""
     import numpy as np
 
-    if value is None or isinstance(value, str | bytes | dict | set):
+    if value is None or isinstance(value, str | dict | set):
         raise TypeError(f"{where} is {describe(value)}; {needs}.")
     try:
         wide = np.asarray(value)
     except ValueError:
         raise ValueError(f"{where} is a list of uneven lengths; {needs}.") from None
+    except OverflowError:
+        raise ValueError(f"{where} holds integers that no dtype can hold; {needs}.") from None
     if wide.size == 0:
         return wide.astype(dtype)
     if wide.dtype.hasobject or wide.dtype.kind not in "biufc":
-        raise TypeError(f'{where} is {describe(value)}; {needs}. Pass np.array(..., dtype="{dtype}").')
-    integral = dtype.kind in "iub"
-    if integral and wide.dtype.kind in "fc":
-        raise TypeError(f"{where} holds {wide.dtype} numbers; {needs}.")
-    if wide.dtype.kind == "c" and dtype.kind != "c":
-        raise TypeError(f"{where} holds complex numbers; {needs}.")
-    if dtype.kind == "b" and not np.isin(wide, (0, 1)).all():
-        raise ValueError(f"{where}: i1 values are 0/1 or False/True; {needs}.")
+        largest = _largest_integer(wide)
+        if largest is None:
+            raise TypeError(f'{where} is {describe(value)}; {needs}. Pass np.array(..., dtype="{dtype}").')
+        if dtype.kind not in "fc":
+            raise ValueError(f"{where}: {describe_number(largest)} is out of range for {dtype}; {needs}.")
+    _check_kinds(wide, where, needs, dtype)
     if dtype.kind in "iu":
         limits = np.iinfo(dtype)
         for number in (int(wide.min()), int(wide.max())):
             if not limits.min <= number <= limits.max:
                 raise ValueError(f"{where}: {number} is out of range for {dtype} ({limits.min} to {limits.max}).")
-    return wide.astype(dtype)
+    return _narrowed(wide, where, needs, dtype)
+
+
+def _check_kinds(wide: np.ndarray, where: str, needs: str, dtype: np.dtype) -> None:
+    """Raises for numbers of a kind that `dtype` has not: fractions for integers, complex ones for real types."""
+    import numpy as np
+
+    if dtype.kind in "iub" and wide.dtype.kind in "fc":
+        raise TypeError(f"{where} holds {wide.dtype} numbers; {needs}.")
+    if wide.dtype.kind == "c" and dtype.kind != "c":
+        raise TypeError(f"{where} holds complex numbers; {needs}.")
+    if dtype.kind == "b" and not np.isin(wide, (0, 1)).all():
+        raise ValueError(f"{where}: i1 values are 0/1 or False/True; {needs}.")
+
+
+def _largest_integer(wide: np.ndarray) -> int | None:
+    """The integer of largest magnitude where all are too large for numpy's integers; None for objects."""
+    numbers = wide.ravel().tolist() if wide.dtype.hasobject else []
+    whole = [number for number in numbers if isinstance(number, int)]
+    return max(whole, key=abs) if numbers and len(whole) == len(numbers) else None
+
+
+def _narrowed(wide: np.ndarray, where: str, needs: str, dtype: np.dtype) -> np.ndarray:
+    """`wide` as `dtype`. Raises `ValueError` for a finite number that `dtype` can only hold as something else."""
+    import numpy as np
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            narrow = wide.astype(dtype)
+        except OverflowError:
+            raise ValueError(f"{where} holds integers that are out of range for {dtype}; {needs}.") from None
+        if dtype.kind in "iub":
+            return narrow
+        # Types without infinities turn numbers out of their range into NaN.
+        lost = ~np.isfinite(narrow.astype(np.complex128)) & np.isfinite(wide.astype(np.complex128))
+    if lost.any():
+        number = wide[lost].ravel()[0]
+        raise ValueError(f"{where}: {number} is out of range for {dtype}; {needs}.")
+    return narrow
 
 
 def _plain(array: np.ndarray) -> Any:
-    """A C-contiguous array that the native side can read: types without a buffer format travel as a view."""
+    """A C-contiguous array that the native side can read; of types without a buffer format the bits, and the type."""
     import numpy as np
 
     array = np.ascontiguousarray(array) if array.ndim else array.copy()
     element = _ELEMENT_TYPES.get(array.dtype.name)
     if element is None:
         return array
-    return _native.HalBufferView.from_bytes(array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16), element)
+    return array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16), element

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBool, PyFloat, PyInt};
+use pyo3::types::{PyBool, PyFloat, PyInt, PyType};
 use tiree_hal::allocator::Allocator;
 use tiree_hal::buffer::{Buffer, BufferParams};
 use tiree_hal::buffer_view::{BufferView, Shape};
@@ -20,6 +20,7 @@ use tiree_vm::{Result, Value, refs};
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
 use crate::hal::buffer_view::{HalBufferView, default_params};
+use crate::hal::dlpack::{Lent, is_imported};
 use crate::signature::{ArgType, Argument};
 use crate::vm::refs::VmRef;
 
@@ -34,7 +35,9 @@ pub struct ImportPolicy {
 }
 
 /// What kernels of Tiree assume of the memory of arguments; less aligned memory is copied.
-const ALIGNMENT: usize = 16;
+pub const ALIGNMENT: usize = 16;
+/// What kernels of other compilers assume.
+pub const ALIGNMENT_OF_OTHERS: usize = 64;
 
 static COERCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
 
@@ -52,6 +55,10 @@ pub fn to_value(
                 return Ok(value);
             }
             let coerced = coerce(object, argument, index, function)?;
+            // Types that the protocol cannot name come as plain bits.
+            if let Some(view) = view_of_bits(&coerced, policy)? {
+                return Ok(Value::from_object(view));
+            }
             match exact_tensor(&coerced, *element, shape, policy)? {
                 Some(value) => Ok(value),
                 None => Err(unusable(object, argument, index, function)),
@@ -108,15 +115,74 @@ fn exact_tensor(
     if let Ok(view) = object.cast::<HalBufferView>() {
         let view = &view.get().0;
         let fits = same_layout(view.element_type(), element) && shape_fits(view.shape().iter().copied(), shape);
-        return Ok(fits.then(|| Value::from_object(view.clone())));
+        return fits.then(|| aligned(object.py(), view, policy).map(Value::from_object)).transpose();
     }
-    let Ok(memory) = ForeignBuffer::get(object, false) else { return Ok(None) };
+    if hides_elements(object)? {
+        return Ok(None);
+    }
+    let Ok(memory) = ForeignBuffer::get(object, false) else { return lent_tensor(object, element, shape, policy) };
     let Some(given) = memory.element_type() else { return Ok(None) };
     let dims = memory.shape().iter().map(|&d| d as u64);
     if !same_layout(given, element) || !shape_fits(dims, shape) || !memory.is_contiguous() {
         return Ok(None);
     }
     import(object.py(), memory, element, policy).map(|view| Some(Value::from_object(view)))
+}
+
+/// `view`, or a copy where it lies in memory of others that the kernels cannot take as it is aligned.
+fn aligned(py: Python<'_>, view: &Arc<BufferView>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
+    let copy = if policy.always_copy { aligned_for_others(view, &policy.allocator).or_raise(py, "")? } else { None };
+    Ok(copy.map_or_else(|| view.clone(), Arc::new))
+}
+
+/// A copy of `view` if it lies in foreign memory that is less aligned than kernels of other compilers assume.
+pub fn aligned_for_others(view: &BufferView, allocator: &Allocator) -> Result<Option<BufferView>> {
+    if view.buffer().foreign_owner().is_none() {
+        return Ok(None);
+    }
+    let pointer = view.buffer().map()?.as_ptr();
+    if (pointer.as_ptr() as usize).is_multiple_of(ALIGNMENT_OF_OTHERS) {
+        return Ok(None);
+    }
+    copy_of(view, allocator).map(Some)
+}
+
+/// The contents of `view` in memory of their own.
+pub fn copy_of(view: &BufferView, allocator: &Allocator) -> Result<BufferView> {
+    let params = default_params();
+    let buffer = allocator.allocate_copy(params.memory_type, params.usage, &view.to_vec()?)?;
+    BufferView::new(Arc::new(buffer), view.element_type(), view.encoding_type(), view.shape())
+}
+
+/// Whether `object` may have elements that its memory shows and it does not: `numpy.ma` arrays have a mask.
+fn hides_elements(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    /// The one type that needs no look, since most arguments are of it.
+    static NDARRAY: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let (py, ty) = (object.py(), object.get_type());
+    if NDARRAY.get(py).is_some_and(|known| ty.is(known)) {
+        return Ok(false);
+    }
+    if NDARRAY.get(py).is_none() && ty.qualname()? == "ndarray" && ty.module()? == "numpy" {
+        _ = NDARRAY.set(py, ty.clone().unbind());
+    }
+    ty.hasattr("mask")
+}
+
+/// A tensor that `object` lends through DLPack, of the declared type and shape. None for anything else, also for what
+/// cannot be lent: the conversion in Python says why.
+fn lent_tensor(
+    object: &Bound<'_, PyAny>,
+    element: ElementType,
+    shape: &[Option<u64>],
+    policy: &ImportPolicy,
+) -> PyResult<Option<Value>> {
+    let Ok(Some(lent)) = Lent::of(object) else { return Ok(None) };
+    if !same_layout(lent.element, element) || !shape_fits(lent.shape.iter().copied(), shape) {
+        return Ok(None);
+    }
+    let view = lent.into_view(object.py(), &policy.allocator, ALIGNMENT, !policy.always_copy)?;
+    let view = BufferView::new(view.buffer().clone(), element, encoding::DENSE_ROW_MAJOR, view.shape());
+    view.map(|view| Some(Value::from_object(Arc::new(view)))).or_raise(object.py(), "")
 }
 
 /// Signless, signed and unsigned integers of one width have the same bytes; a declared sign must match.
@@ -181,7 +247,7 @@ pub fn copy_bytes(
 
 /// Whether the memory of `view` is an array of Python's that was passed to a call without a copy.
 fn is_borrowed(view: &BufferView) -> bool {
-    view.buffer().foreign_owner().is_some_and(|owner| (**owner).is::<ForeignBuffer>())
+    view.buffer().foreign_owner().is_some_and(|owner| (**owner).is::<ForeignBuffer>() || is_imported(&**owner))
 }
 
 /// Copies those of `results` that are arguments passed through: a result does not change when the caller's array does.
@@ -192,14 +258,15 @@ pub fn own_results(py: Python<'_>, results: &mut [Value], allocator: &Allocator)
         if !is_borrowed(view) {
             continue;
         }
-        let params = default_params();
-        let copy =
-            view.to_vec().and_then(|bytes| allocator.allocate_copy(params.memory_type, params.usage, &bytes)).and_then(
-                |buffer| BufferView::new(Arc::new(buffer), view.element_type(), view.encoding_type(), view.shape()),
-            );
-        *value = Value::from_object(Arc::new(copy.or_raise(py, "copying a result")?));
+        *value = Value::from_object(Arc::new(copy_of(view, allocator).or_raise(py, "copying a result")?));
     }
     Ok(())
+}
+
+/// `value` in single precision, unless that makes an infinity of a number.
+fn fits_f32(value: f64) -> Option<f32> {
+    let single = value as f32;
+    (single.is_finite() || !value.is_finite()).then_some(single)
 }
 
 fn exact_scalar(object: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
@@ -208,7 +275,8 @@ fn exact_scalar(object: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
         Kind::I32 => object.extract().ok().map(Value::I32),
         Kind::I64 => object.extract().ok().map(Value::I64),
         Kind::F32 | Kind::F64 if !object.is_instance_of::<PyFloat>() && !object.is_instance_of::<PyInt>() => None,
-        Kind::F32 => object.extract().ok().map(Value::F32),
+        // A number that f32 cannot hold is refused in words, as one too large for an i32.
+        Kind::F32 => object.extract::<f64>().ok().and_then(fits_f32).map(Value::F32),
         Kind::F64 => object.extract().ok().map(Value::F64),
         Kind::Ref => None,
     }
@@ -222,7 +290,14 @@ fn reference(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Optio
     if let Some(value) = VmRef::value_of(object)? {
         return Ok(Some(value));
     }
-    let Ok(memory) = ForeignBuffer::get(object, false) else { return Ok(None) };
+    if hides_elements(object)? {
+        return Ok(None);
+    }
+    let Ok(memory) = ForeignBuffer::get(object, false) else {
+        let Ok(Some(lent)) = Lent::of(object) else { return Ok(None) };
+        let view = lent.into_view(object.py(), &policy.allocator, ALIGNMENT, !policy.always_copy)?;
+        return Ok(Some(Value::from_object(Arc::new(view))));
+    };
     match memory.element_type() {
         Some(element) if memory.is_contiguous() => {
             import(object.py(), memory, signless(element), policy).map(|view| Some(Value::from_object(view)))
@@ -239,10 +314,20 @@ fn signless(element: ElementType) -> ElementType {
     }
 }
 
+/// An array of bits with the type that they are of, as the conversion in Python gives it, as a buffer view.
+fn view_of_bits(coerced: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Option<Arc<BufferView>>> {
+    let Ok((bits, element)) = coerced.extract::<(Bound<'_, PyAny>, u32)>() else { return Ok(None) };
+    let memory = ForeignBuffer::contiguous(&bits, false)?;
+    import(coerced.py(), memory, ElementType(element), policy).map(Some)
+}
+
 /// An array of any type as a buffer view.
 pub fn view_of(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
     if let Ok(view) = object.cast::<HalBufferView>() {
         return Ok(view.get().0.clone());
+    }
+    if let Some(view) = view_of_bits(object, policy)? {
+        return Ok(view);
     }
     let memory = ForeignBuffer::contiguous(object, false)?;
     let element = memory.element_type().ok_or_else(|| {

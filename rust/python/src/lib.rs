@@ -46,6 +46,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<vm::python_module::PyModuleInterface>()?;
     module.add_class::<invoker::FunctionInvoker>()?;
     module.add_function(wrap_pyfunction!(hal::array::set_array_class, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::dlpack::import_array, module)?)?;
     module.add_function(wrap_pyfunction!(hal::parameters::create_io_parameters_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::module::create_hal_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::module::create_native_module, module)?)?;

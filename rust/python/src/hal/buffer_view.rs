@@ -15,6 +15,7 @@ use crate::arguments::copy_bytes;
 use crate::errors::IntoPython;
 use crate::foreign::{self, Export, ForeignBuffer};
 use crate::hal::buffer::{HalBuffer, MappedMemory};
+use crate::hal::dlpack;
 use crate::vm::refs::VmRef;
 
 /// A typed, shaped view of a device buffer. Supports the buffer protocol where the element type has a format.
@@ -82,6 +83,26 @@ impl HalBufferView {
     #[getter]
     fn __iree_vm_ref__(&self) -> VmRef {
         self.r#ref()
+    }
+
+    /// A DLPack capsule that shares the memory, with a version when the consumer takes one. BufferError for what cannot be
+    /// given: element types without a name, other devices, read-only memory without a version.
+    #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
+    fn __dlpack__(
+        &self,
+        py: Python<'_>,
+        stream: Option<i64>,
+        max_version: Option<(u32, u32)>,
+        dl_device: Option<(i32, i32)>,
+        copy: Option<bool>,
+    ) -> PyResult<Py<PyAny>> {
+        dlpack::give(py, &self.0, &dlpack::Request { stream, max_version, device: dl_device, copy })
+    }
+
+    /// The CPU.
+    #[allow(clippy::unused_self)] // A method of the protocol.
+    fn __dlpack_device__(&self) -> (i32, i32) {
+        (1, 0)
     }
 
     fn __repr__(&self) -> String {

@@ -15,6 +15,7 @@ use tiree_hal::types::{memory_type, usage};
 use tiree_task::{Topology, TopologyOptions};
 use tiree_vm::Result;
 
+use crate::arguments::ALIGNMENT_OF_OTHERS;
 use crate::errors::IntoPython;
 use crate::hal::allocator::HalAllocator;
 use crate::hal::buffer::HalBuffer;
@@ -226,7 +227,7 @@ impl HalDevice {
     /// types that the HAL has not.
     #[allow(clippy::wrong_self_convention)] // The name is IREE's.
     fn from_dlpack_capsule(&self, capsule: &Bound<'_, PyAny>) -> PyResult<HalBufferView> {
-        Ok(HalBufferView(Arc::new(dlpack::from_capsule(capsule, self.0.allocator())?)))
+        Ok(HalBufferView(Arc::new(dlpack::from_capsule(capsule, self.0.allocator(), ALIGNMENT_OF_OTHERS)?)))
     }
 
     /// Without a mode nothing is profiled. ValueError for a mode: there is no profile format.

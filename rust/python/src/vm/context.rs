@@ -1,16 +1,21 @@
 //! `VmContext`: modules linked with each other.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::prelude::*;
+use tiree_hal::allocator::Allocator;
+use tiree_hal::buffer_view::BufferView;
 use tiree_vm::context::{AnyModule, Context, ContextOptions};
+use tiree_vm::{Value, refs};
 
+use crate::arguments::aligned_for_others;
 use crate::errors::IntoPython;
 use crate::limits::limits;
 use crate::vm::function::VmFunction;
 use crate::vm::invocation::{INVOKING, Invocation};
 use crate::vm::list::VmVariantList;
-use crate::vm::module::{VmInstance, VmModule};
+use crate::vm::module::{VmInstance, VmModule, made_by_tiree};
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 
@@ -26,6 +31,14 @@ pub struct VmContext {
     /// A number that no other context of this process has.
     #[pyo3(get)]
     context_id: u64,
+}
+
+/// Arrays that other libraries lend are copied where the kernels of another compiler need them more aligned.
+fn aligned(value: Value) -> tiree_vm::Result<Value> {
+    let Value::Ref(reference) = &value else { return Ok(value) };
+    let Ok(view) = refs::downcast_ref::<BufferView>(reference) else { return Ok(value) };
+    let copy = aligned_for_others(view, &Allocator::new())?;
+    Ok(copy.map_or(value.clone(), |view| Value::from_object(Arc::new(view))))
 }
 
 #[pymethods]
@@ -112,8 +125,10 @@ impl VmContext {
     ) -> PyResult<Invocation> {
         let bound = self.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
         let mut args = Vec::with_capacity(inputs.0.len());
+        let by_others = !made_by_tiree(&bound.module());
         for i in 0..inputs.0.len() {
-            args.push(inputs.0.get(i).or_raise(py, "")?);
+            let value = inputs.0.get(i).or_raise(py, "")?;
+            args.push(if by_others { aligned(value).or_raise(py, "")? } else { value });
         }
         let limits = limits(fuel, timeout, max_stack_depth)?;
         let started = bound.start_limited(crate::invoker::fit_numbers(&bound, args), &limits);
