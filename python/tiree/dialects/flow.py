@@ -166,6 +166,20 @@ class DispatchWorkgroupsOp(IRDLOperation):
 
 
 @irdl_op_definition
+class DispatchTieShapeOp(IRDLOperation):
+    """A dispatch tensor with the sizes of its `?` dimensions."""
+
+    name = "flow.dispatch.tie_shape"
+    operand = operand_def()
+    dynamic_dims = var_operand_def(IndexType)
+    result = result_def()
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, dims: Sequence[SSAValue]) -> None:
+        super().__init__(operands=[operand, list(dims)], result_types=[operand.type])
+
+
+@irdl_op_definition
 class TensorConstantOp(IRDLOperation):
     """A constant that may also be a parameter (`#flow.parameter.named`)."""
 
@@ -370,6 +384,7 @@ Flow = Dialect(
         ExecutableExportOp,
         DispatchOp,
         DispatchWorkgroupsOp,
+        DispatchTieShapeOp,
         TensorConstantOp,
         TensorSplatOp,
         TensorEmptyOp,

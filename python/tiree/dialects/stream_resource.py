@@ -43,9 +43,16 @@ class TensorImportOp(IRDLOperation):
     consume = opt_prop_def(UnitAttr)
     result = result_def(ResourceType)
 
-    def __init__(self, source: SSAValue, encoding: Attribute, size: SSAValue, affinity: Attribute | None) -> None:
+    def __init__(
+        self,
+        source: SSAValue,
+        encoding: Attribute,
+        size: SSAValue,
+        affinity: Attribute | None,
+        dims: Sequence[SSAValue] = (),
+    ) -> None:
         super().__init__(
-            operands=[source, [], size],
+            operands=[source, list(dims), size],
             properties={"result_encoding": encoding, "affinity": affinity},
             result_types=[ResourceType("external")],
         )
@@ -64,10 +71,16 @@ class TensorExportOp(IRDLOperation):
     result = result_def()
 
     def __init__(
-        self, source: SSAValue, encoding: Attribute, size: SSAValue, affinity: Attribute | None, type: Attribute
+        self,
+        source: SSAValue,
+        encoding: Attribute,
+        size: SSAValue,
+        affinity: Attribute | None,
+        type: Attribute,
+        dims: Sequence[SSAValue] = (),
     ) -> None:
         super().__init__(
-            operands=[source, [], size],
+            operands=[source, list(dims), size],
             properties={"source_encoding": encoding, "affinity": affinity},
             result_types=[type],
         )

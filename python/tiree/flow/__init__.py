@@ -24,6 +24,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
     """Phase `global-optimization`: folding, data movement as structured ops, host arithmetic into bodies."""
     from tiree.flow.canonicalize import Canonicalize
     from tiree.flow.cse import CSE
+    from tiree.flow.dynamic_dispatches import FormDynamicDispatches
     from tiree.flow.fold_constants import FoldConstants
     from tiree.flow.loops import ConvertWhileToFor, RotateWhile
     from tiree.flow.raise_boxes import RaiseBoxes
@@ -31,6 +32,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
     from tiree.flow.slices import ConvertPadsAndConcats
 
     return [
+        FormDynamicDispatches(),
         Canonicalize(),
         ConvertWhileToFor(),
         RotateWhile(),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation
 
 from tiree.flow.affine import dim_positions
@@ -73,5 +74,5 @@ def dispatch_suffix(block: Block) -> str:
     extents = loop_extents(op)
     parallel = iterators_of(op)
     order = sorted(range(len(extents)), key=lambda dim: not parallel[dim])
-    shape = "x".join(str(extents[dim]) for dim in order)
+    shape = "x".join("D" if extents[dim] == DYNAMIC_INDEX else str(extents[dim]) for dim in order)
     return "_".join(part for part in (_kind(block, op), shape, _types(op)) if part)

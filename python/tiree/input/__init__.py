@@ -41,9 +41,10 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
 
 def abi_passes(options: CompileOptions) -> list[ModulePass]:
     """The passes that take phase `input` to phase `abi`."""
+    from tiree.input.resolve_sizes import ResolveSizesPass
     from tiree.input.wrap_entry_points import WrapEntryPointsPass
 
-    return [WrapEntryPointsPass(execution_model=options.execution_model)]
+    return [WrapEntryPointsPass(execution_model=options.execution_model), ResolveSizesPass()]
 
 
 def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001

@@ -259,8 +259,9 @@ def _erase_import(op: TensorImportOp) -> None:
     op.erase()
     for dim in dims:
         assert isinstance(dim, Operation)
-        dim.detach()
-        dim.erase()
+        if dim.results[0].first_use is None:
+            dim.detach()
+            dim.erase()
 
 
 def _attribute_list(attrs: Attribute | None, count: int) -> list[DictionaryAttr]:

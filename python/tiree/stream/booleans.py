@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from tiree.dialects.iree_tensor_ext import DispatchTensorLoadOp, DispatchTensorStoreOp, DispatchTensorType
+from tiree.dialects.tensor_dims import dynamic_dims
 from tiree.support.typed import is_tensor_type
 
 
@@ -37,7 +38,7 @@ def _elementwise(source: SSAValue, element: Attribute) -> tuple[list[Operation],
     block.add_ops([convert, YieldOp(convert.result)])
     rank = len(type.get_shape())
     identity = AffineMapAttr(AffineMap.identity(rank))
-    empty = EmptyOp([], type)
+    empty = EmptyOp(dynamic_dims(source) or [], type)
     generic = GenericOp(
         [source],
         [empty.tensor],
@@ -96,10 +97,10 @@ def _absorb_store(value: SSAValue) -> SSAValue | None:
     argument = block.args[operand]
     if argument.uses or not isinstance(init, OpResult) or not isinstance(init.op, EmptyOp):
         return None
-    empty = EmptyOp([], _with_element(init.type, i8)) if not init.op.operands else None
+    empty = EmptyOp(list(init.op.operands), _with_element(init.type, i8))
     parent = generic.parent
     terminator = block.last_op
-    if empty is None or parent is None or terminator is None:
+    if parent is None or terminator is None:
         return None
     extend = arith.ExtUIOp(terminator.operands[value.index], i8)
     block.insert_op_before(extend, terminator)

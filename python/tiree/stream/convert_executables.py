@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
     FunctionType,
@@ -19,7 +20,7 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
 )
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, Operation, Region
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import flow, stream
@@ -52,25 +53,39 @@ def _convert_signature(function: FuncOp) -> None:
     bindings = 0
     for argument in old:
         if isinstance(argument.type, DispatchTensorType):
-            if any(size < 0 for size in argument.type.tensor_type.get_shape()):
-                raise CompileError(
-                    Diagnostic(
-                        f"dispatch {function.sym_name.data} has a dynamically shaped tensor {argument.type.bound_type}",
-                        location_of(function),
-                        "give the entry point static shapes",
-                    )
-                )
             binding = block.insert_arg(stream.BindingType(), len(word_list) + bindings)
             bindings += 1
-            subspan = stream.BindingSubspanOp(binding, zero.result, [], argument.type)
-            prologue.append(subspan)
-            argument.replace_all_uses_with(subspan.result)
+            if is_dynamic(argument.type):
+                _bind_dynamic(argument, binding, zero.result)
+            else:
+                subspan = stream.BindingSubspanOp(binding, zero.result, [], argument.type)
+                prologue.append(subspan)
+                argument.replace_all_uses_with(subspan.result)
         block.erase_arg(argument)
     first = block.first_op
     assert first is not None
     block.insert_ops_before(prologue if bindings else prologue[1:], first)
     function.function_type = FunctionType.from_lists(list(block.arg_types), [])
     function.arg_attrs = ArrayAttr([DictionaryAttr({})] * len(word_list) + [_ALIGNED] * bindings)
+
+
+def is_dynamic(type: Attribute) -> bool:
+    return isinstance(type, DispatchTensorType) and DYNAMIC_INDEX in type.tensor_type.get_shape()
+
+
+def _bind_dynamic(argument: BlockArgument, binding: SSAValue, zero: SSAValue) -> None:
+    """The subspans of a dispatch tensor with `?`: where its shape is tied, with those sizes."""
+    for use in list(argument.uses):
+        tie = use.operation
+        if not isinstance(tie, flow.DispatchTieShapeOp):
+            what = f"{tie.name} on {argument.type}, whose sizes are not tied to it"
+            raise CompileError(Diagnostic(what, location_of(tie), "add flow.dispatch.tie_shape"))
+        subspan = stream.BindingSubspanOp(binding, zero, list(tie.dynamic_dims), argument.type)
+        assert tie.parent is not None
+        tie.parent.insert_op_before(subspan, tie)
+        tie.result.replace_all_uses_with(subspan.result)
+        tie.detach()
+        tie.erase()
 
 
 def _convert_export(export: flow.ExecutableExportOp) -> stream.ExecutableExportOp:

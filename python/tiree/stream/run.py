@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects import stream
 from tiree.dialects.stream import ResourceAccess
 from tiree.stream.packing import Interval, aligned, pack
-from tiree.stream.storage import Command, HostBuilder, Range, Storage
+from tiree.stream.storage import Command, HostBuilder, Length, Range, Storage
 from tiree.support.locations import take_location
 from tiree.support.typed import array_of, ints_of
 
@@ -74,7 +74,8 @@ class RunEmitter:
         self.run = run
         self.builder = builder
         self.timepoint = timepoint
-        self.slab: tuple[SSAValue, SSAValue] | None = None
+        self.transients: list[tuple[SSAValue, SSAValue]] = []
+        """Resources, with their sizes, that are needed for this run only."""
         self.allocated: list[SSAValue] = []
 
     def emit(self, handled: Collection[Operation]) -> SSAValue:
@@ -97,13 +98,17 @@ class RunEmitter:
             body.add_op(ops[0] if len(ops) == 1 else stream.CmdConcurrentOp(ops))
         body.add_op(stream.YieldOp())
         self.builder.add(execute)
-        if self.slab is not None:
-            self.builder.add(stream.ResourceDeallocaOp(*self.slab, self.builder.affinity, execute.result_timepoint))
-        return execute.result_timepoint
+        return self._free(execute.result_timepoint)
 
-    def _alloca(self, lifetime: str, size: int) -> tuple[SSAValue, SSAValue]:
+    def _free(self, done: SSAValue) -> SSAValue:
+        """Gives transient memory back; returns the timepoint of the commands, for which alone the host waits."""
+        for resource, size in self.transients:
+            self.builder.add(stream.ResourceDeallocaOp(resource, size, self.builder.affinity, done))
+        return done
+
+    def _alloca(self, lifetime: str, size: Length) -> tuple[SSAValue, SSAValue]:
         """A resource and its size; what executes waits for all allocations."""
-        size_value = self.builder.index(max(size, 1))
+        size_value = self.builder.index(max(size, 1)) if isinstance(size, int) else size
         alloca = stream.ResourceAllocaOp(lifetime, size_value, self.builder.affinity, self.timepoint)
         self.builder.add(alloca)
         self.allocated.append(alloca.result_timepoint)
@@ -111,27 +116,51 @@ class RunEmitter:
 
     def _allocate(self, handled: Collection[Operation]) -> None:
         transients: list[tuple[Storage, Interval]] = []
-        staged: list[Storage] = []
+        dynamic: list[tuple[Storage, int, int]] = []
+        staged: list[tuple[Storage, int]] = []
         for storage, first, last in self.run.new_storages():
             kind = _classify(storage, handled)
-            if kind == "transient":
-                transients.append((storage, Interval(storage.length, first, last)))
-            elif kind == "staging":
-                staged.append(storage)
+            length = storage.length
+            if kind == "transient" and isinstance(length, int):
+                transients.append((storage, Interval(length, first, last)))
+            elif kind == "transient":
+                dynamic.append((storage, first, last))
+            elif kind == "staging" and isinstance(length, int):
+                staged.append((storage, length))
             else:
                 storage.resource, storage.resource_size = self._alloca("external", storage.length)
         if staged:
-            resource, size = self._alloca("staging", sum(aligned(s.length) for s in staged[:-1]) + staged[-1].length)
+            resource, size = self._alloca("staging", sum(aligned(n) for _, n in staged[:-1]) + staged[-1][1])
             offset = 0
-            for storage in staged:
+            for storage, length in staged:
                 storage.resource, storage.resource_size, storage.offset = resource, size, offset
-                offset += aligned(storage.length)
+                offset += aligned(length)
         if transients:
             packing = pack([interval for _, interval in transients])
-            self.slab = resource, size = self._alloca("transient", packing.total)
+            resource, size = self._alloca("transient", packing.total)
+            self.transients.append((resource, size))
             for (storage, _), offset in zip(transients, packing.offsets, strict=True):
                 storage.lifetime = "transient"
                 storage.resource, storage.resource_size, storage.offset = resource, size, offset
+
+        self._allocate_dynamic(dynamic)
+
+    def _allocate_dynamic(self, storages: list[tuple[Storage, int, int]]) -> None:
+        """Transients of sizes that are values: those of one size share a resource where their lifetimes allow."""
+        slots: dict[SSAValue, list[tuple[int, SSAValue, SSAValue]]] = {}
+        for storage, first, last in storages:
+            assert not isinstance(storage.length, int)
+            same = slots.setdefault(storage.length, [])
+            storage.lifetime = "transient"
+            for number, (end, resource, size) in enumerate(same):
+                if end < first:
+                    same[number] = (last, resource, size)
+                    storage.resource, storage.resource_size = resource, size
+                    break
+            else:
+                storage.resource, storage.resource_size = self._alloca("transient", storage.length)
+                self.transients.append((storage.resource, storage.resource_size))
+                same.append((last, storage.resource, storage.resource_size))
 
     def _resources(self) -> dict[SSAValue, SSAValue]:
         """Every resource that a command touches and its size, in order of first use."""
@@ -165,7 +194,7 @@ class RunEmitter:
         resources = [arguments[resource] for resource, _, _ in resolved]
         sizes = [size for _, size, _ in resolved]
         offsets = [self._offset(range) for range in command.ranges]
-        lengths = [self.builder.index(range.length) for range in command.ranges]
+        lengths = [self.builder.length(range.length) for range in command.ranges]
         if command.kind == "fill":
             assert command.pattern is not None
             return stream.CmdFillOp(resources[0], sizes[0], offsets[0], lengths[0], command.pattern)
@@ -195,6 +224,8 @@ def _conflict(one: Command, other: Command) -> bool:
                 return True
             start += range.offset
             start2 += range2.offset
+            if not isinstance(range.length, int) or not isinstance(range2.length, int):
+                return True
             if start < start2 + range2.length and start2 < start + range.length:
                 return True
     return False

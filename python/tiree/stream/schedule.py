@@ -164,15 +164,19 @@ class Scheduler(TensorOps):
         assert isinstance(op, hal.TensorImportOp)
         self._dead.append(op)
         encoding = op.target_encoding
-        length = byte_length(encoding, op)
-        if not self.strip_assertions and isinstance(op.source.type, hal.BufferViewType):
-            assert is_tensor_type(encoding)
-            shape = [self.builder.index(size) for size in encoding.get_shape()]
+        assert is_tensor_type(encoding)
+        dims = list(op.target_dims)
+        self.builder.anchor = op
+        length = self.builder.byte_length(op.target, op) if dims else byte_length(encoding, op)
+        if not self.strip_assertions and isinstance(op.source.type, hal.BufferViewType) and not _is_asserted(op.source):
+            given = iter(dims)
+            shape = [self.builder.index(size) if size >= 0 else next(given) for size in encoding.get_shape()]
             label = op.import_name.data if op.import_name is not None else "tensor"
             element, layout = self.builder.element_type(encoding.element_type), self.builder.encoding_type()
             self.builder.add(hal.BufferViewAssertOp(op.source, label, element, layout, shape))
-        size = self.builder.index(length)
-        resource = self.builder.add(stream.TensorImportOp(op.source, encoding, size, self.builder.affinity)).results[0]
+        size = self.builder.length(length)
+        imported = stream.TensorImportOp(op.source, encoding, size, self.builder.affinity, dims)
+        resource = self.builder.add(imported).results[0]
         self.name(op.target, Storage(length, resource, size))
         fence = op.wait_fence
         if fence is not None and fence not in self._fences:
@@ -208,7 +212,9 @@ class Scheduler(TensorOps):
                 following = following.next_op
             self._wait(*self._exported.values())
         resource, size, _ = self._exported.pop(op).resolve()
-        export = stream.TensorExportOp(resource, op.source_encoding, size, self.builder.affinity, op.target.type)
+        export = stream.TensorExportOp(
+            resource, op.source_encoding, size, self.builder.affinity, op.target.type, list(op.source_dims)
+        )
         self.builder.add(export)
         op.target.replace_all_uses_with(export.result)
 
@@ -349,6 +355,11 @@ class Scheduler(TensorOps):
                 arguments.append(self.timepoint)
             passed.append(arguments)
         self.builder.add(branch_with(op, passed))
+
+
+def _is_asserted(view: SSAValue) -> bool:
+    """Whether the program itself asserts the shape of a view."""
+    return any(isinstance(use.operation, hal.BufferViewAssertOp) for use in view.uses)
 
 
 def _signature(function: util.FuncOp) -> FunctionType:

@@ -8,16 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 
 from tiree.dialects import hal
-from tiree.dialects.arith import ConstantOp
+from tiree.dialects.arith import ConstantOp, constant_int
 from tiree.dialects.dense import element_byte_size, element_count
+from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of, take_location
-from tiree.support.typed import is_tensor_type
+from tiree.support.typed import is_tensor_type, tensor_type
 
 
 def unsupported(op: Operation, message: str, hint: str = "") -> CompileError:
@@ -36,11 +40,22 @@ def byte_length(type: Attribute, op: Operation) -> int:
         raise unsupported(op, f"{op.name} has a tensor of type {type}, which has no memory layout") from None
 
 
+Length: TypeAlias = "int | SSAValue"
+"""Bytes: a number, or an `index` value where sizes are known when the program runs."""
+
+
+def fixed(length: Length, op: Operation) -> int:
+    """A length that must be a number here. Raises `CompileError` for another."""
+    if isinstance(length, int):
+        return length
+    raise unsupported(op, f"{op.name} on a part of a tensor of dynamic shape has no schedule", "give it static sizes")
+
+
 @dataclass(eq=False)
 class Storage:
     """`length` bytes at `offset` of `resource`; unplaced (None) until the run that makes it is emitted."""
 
-    length: int
+    length: Length
     resource: SSAValue | None = None
     resource_size: SSAValue | None = None
     offset: int = 0
@@ -81,7 +96,7 @@ class Range:
     """`length` bytes of a storage from `offset` on, plus a value that is only known when the program runs."""
 
     storage: Storage
-    length: int
+    length: Length
     offset: int = 0
     dynamic_offset: SSAValue | None = None
 
@@ -108,6 +123,7 @@ class HostBuilder:
         self.anchor: Operation | None = None
         self._constants: dict[object, SSAValue] = {}
         self._indices: dict[int, SSAValue] = {}
+        self._products: dict[tuple[object, ...], SSAValue] = {}
 
     def add(self, op: IRDLOperation | Operation) -> Operation:
         assert self.anchor is not None
@@ -140,6 +156,49 @@ class HostBuilder:
         if value is None:
             value = self._constants[key] = self.at_top(make()).results[0]
         return value
+
+    def byte_length(self, value: SSAValue, op: Operation) -> Length:
+        """Bytes of a tensor value. Raises `CompileError` when a size is nowhere to be found."""
+        if not is_dynamic(value):
+            return byte_length(value.type, op)
+        dims = dynamic_dims(value)
+        type = tensor_type(value)
+        if dims is None:
+            hint = "give it static sizes"
+            raise unsupported(op, f"{op.name} has a tensor of dynamic shape {type} without sizes", hint)
+        try:
+            total = element_byte_size(type.element_type)
+        except TypeError:
+            raise unsupported(op, f"{op.name} has a tensor of type {type}, which has no memory layout") from None
+        rest: list[SSAValue] = []
+        for size in dims:
+            known = constant_int(size)
+            if known is None:
+                rest.append(size)
+            else:
+                total *= known
+        for size in type.get_shape():
+            total *= size if size != DYNAMIC_INDEX else 1
+        return self._product(total, rest) if rest else total
+
+    def _product(self, total: int, sizes: Sequence[SSAValue]) -> SSAValue:
+        """`total` times the sizes; made once a block."""
+        assert self.anchor is not None
+        block = self.anchor.parent
+        key = (block, total, *sizes)
+        found = self._products.get(key)
+        if found is None:
+            found = sizes[0]
+            for size in sizes[1:]:
+                found = self.add(arith.MuliOp(found, size)).results[0]
+            if total != 1:
+                found = self.add(arith.MuliOp(found, self.index(total))).results[0]
+            self._products[key] = found
+        return found
+
+    def length(self, length: Length) -> SSAValue:
+        """A length as a value."""
+        return self.index(length) if isinstance(length, int) else length
 
     def index(self, value: int) -> SSAValue:
         found = self._indices.get(value)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
@@ -21,6 +21,7 @@ from tiree.stream.patterns import doubling_steps, is_splat, pattern_constant, sc
 from tiree.stream.run import Run
 from tiree.stream.storage import Command, HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.words import pack_words, word_types
+from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.typed import ints_of, is_float_attr, is_integer_attr, is_integer_type, is_tensor_type, tensor_type
 
 _READ, _WRITE = int(ResourceAccess.READ), int(ResourceAccess.WRITE)
@@ -59,7 +60,7 @@ class TensorOps:
         storage.values.append(value)
 
     def new_storage(self, value: SSAValue, op: Operation) -> Storage:
-        storage = Storage(byte_length(value.type, op))
+        storage = Storage(self.builder.byte_length(value, op))
         self.name(value, storage)
         return storage
 
@@ -105,20 +106,23 @@ class TensorOps:
     # Commands.
 
     def copy(self, source: Range, target: Range) -> None:
-        if source.length:
+        if source.length != 0:
             self.run.add(Command("copy", [source, target], [_READ, _WRITE]))
 
     def fill(self, target: Range, pattern: SSAValue) -> None:
-        if target.length:
+        if target.length != 0:
             self.run.add(Command("fill", [target], [_WRITE], pattern=pattern))
 
     def fill_parts(self, target: Range, parts: Sequence[SSAValue], part_size: int) -> None:
         """Fills a range with an element given in parts of `part_size` bytes."""
-        if not target.length:
+        if target.length == 0:
             return
         if len(parts) == 1:
             self.fill(target, parts[0])
             return
+        if not isinstance(target.length, int):
+            message = "a tensor of dynamic shape cannot be filled with elements of more than four bytes by a command"
+            raise CompileError(Diagnostic(message, hint="fill it in a dispatch"))
         for step in doubling_steps(len(parts), part_size, target.length):
             piece = Range(target.storage, step.length, target.offset + step.offset, target.dynamic_offset)
             if step.part is None:
@@ -229,7 +233,10 @@ class TensorOps:
         return strides[::-1]
 
     def _byte_offset(self, indices: Sequence[SSAValue], type: TensorType) -> tuple[int, SSAValue | None]:
-        """Static and dynamic part of the offset of an element."""
+        """Static and dynamic part of the offset of an element. Raises `CompileError` for a type with `?`."""
+        if DYNAMIC_INDEX in type.get_shape():
+            hint = "give it static sizes"
+            raise CompileError(Diagnostic(f"the host accesses a part of {type}, which has no schedule", hint=hint))
         static, dynamic = 0, None
         for index, stride in zip(indices, self._strides(type), strict=True):
             known = constant_int(index)
@@ -301,6 +308,9 @@ class TensorOps:
         """Whether the producer of `update` may write into `target`: nobody else reads either meanwhile."""
         if update.is_placed or update.inside is not None or update.escapes or offset % 64 or target.length == 0:
             return False
+        length = update.length
+        if not isinstance(length, int):
+            return False
         users = [use.operation for value in update.values for use in value.uses]
         if not update.values or any(user is not op and user.name not in VIEWS for user in users):
             return False
@@ -312,7 +322,8 @@ class TensorOps:
             return False
         for command, pairs in zip(self.run.commands[producer:], touched[producer:], strict=True):
             for range, (storage, inner) in zip(command.ranges, pairs, strict=True):
-                apart = inner >= start + update.length or inner + range.storage.length <= start
+                end = range.storage.length
+                apart = inner >= start + length or (isinstance(end, int) and inner + end <= start)
                 if storage is place and (range.storage.inside is None or not apart):
                     return False
         return True

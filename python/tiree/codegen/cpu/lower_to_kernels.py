@@ -18,6 +18,8 @@ from xdsl.passes import ModulePass
 from tiree.codegen.common.analyze import analyze
 from tiree.codegen.common.graph import DispatchInfo, storage_element
 from tiree.codegen.common.views import element_count
+from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
+from tiree.codegen.cpu.dynamic_loops import is_dynamic, lower_dynamic, set_dynamic_count
 from tiree.codegen.cpu.select_strategies import STRATEGY, cpu_variants, is_kernel_form, kernels
 from tiree.codegen.cpu.strategies import choose, strategy_named
 from tiree.codegen.cpu.strategy import Kernel
@@ -27,6 +29,7 @@ from tiree.dialects.hal_executable import ReturnOp as HalReturnOp
 from tiree.dialects.memref_ext import GlobalOp
 from tiree.support.cpu_target import TargetDescription
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.typed import symbol_name
 
 
 def lower_dispatch(info: DispatchInfo, target: TargetDescription, name: str | None = None) -> tuple[str, Kernel]:
@@ -94,6 +97,9 @@ class LowerToKernels(ModulePass):
             for export, function in kernels(variant, inner):
                 if is_kernel_form(function):
                     continue
+                if is_dynamic(function):
+                    self._lower_dynamic(export, function, inner, target)
+                    continue
                 chosen = export.attributes.get(STRATEGY)
                 info = analyze(function)
                 name, kernel = lower_dispatch(info, target, chosen.data if isinstance(chosen, StringAttr) else None)
@@ -102,3 +108,11 @@ class LowerToKernels(ModulePass):
                 if self.originals is not None and old is not None:
                     self.originals[function] = old
                 set_workgroup_count(export, kernel.workgroups)
+
+    def _lower_dynamic(
+        self, export: ExecutableExportOp, function: Operation, inner: ModuleOp, target: TargetDescription
+    ) -> None:
+        kernel = lower_dynamic(function, target)
+        export.attributes[STRATEGY] = StringAttr(DYNAMIC)
+        set_dynamic_count(export, function)
+        replace_body(function, inner, kernel, symbol_name(function))

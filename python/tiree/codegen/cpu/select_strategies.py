@@ -16,6 +16,8 @@ from xdsl.passes import ModulePass
 
 from tiree.codegen.common.analyze import analyze
 from tiree.codegen.cpu.cost import bytes_moved, flops
+from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
+from tiree.codegen.cpu.dynamic_loops import is_dynamic
 from tiree.codegen.cpu.strategies import choose
 from tiree.dialects.hal_executable import ExecutableExportOp, ExecutableVariantOp
 from tiree.support.cpu_target import TargetDescription, describe_target
@@ -63,6 +65,9 @@ class SelectStrategies(ModulePass):
         for variant, inner, target in cpu_variants(op):
             for export, function in kernels(variant, inner):
                 if STRATEGY in export.attributes or is_kernel_form(function):
+                    continue
+                if is_dynamic(function):
+                    export.attributes[STRATEGY] = StringAttr(DYNAMIC)
                     continue
                 info = analyze(function)
                 strategy, _ = choose(info, target)

@@ -50,14 +50,12 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
         return "an unranked tensor", "Give the tensor a rank and sizes."
     if not is_tensor_type(type):
         return "", ""
-    if DYNAMIC_INDEX in type.get_shape():
-        return f"the dynamic shape {type}", "Give every dimension a size: dynamic shapes are not supported yet."
     element = type.element_type
     if is_integer_type(element) and element.width.data not in (*_WIDTHS, *_SMALL_WIDTHS):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
     if not isinstance(element, (IntegerType, IndexType, ComplexType, *_FLOATS)):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
-    if prod(type.get_shape()) > _MOST_ELEMENTS:
+    if prod(size for size in type.get_shape() if size != DYNAMIC_INDEX) > _MOST_ELEMENTS:
         return f"the shape {type}, too many elements to address", "A tensor has less than 2^60 elements."
     return "", ""
 

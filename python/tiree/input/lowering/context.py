@@ -51,12 +51,17 @@ class Unsupported(Exception):
     """An op, or a form of it, that cannot be lowered; the message says which form."""
 
 
+Size: TypeAlias = "int | SSAValue"
+"""A dimension's size: a number, or an `index` value."""
+
+
 @dataclass(frozen=True)
 class Splat:
-    """A constant tensor that holds `scalar` everywhere."""
+    """A tensor that holds the constant `scalar` everywhere; `sizes` are given where the type has `?`."""
 
     scalar: IntegerAttr | FloatAttr
     type: TensorType
+    sizes: tuple[Size, ...] | None = None
 
 
 ScalarAttr: TypeAlias = IntegerAttr | FloatAttr
@@ -82,6 +87,14 @@ def tensor_type(value: SSAValue | Attribute) -> TensorType:
         raise Unsupported(f"on {type}; a ranked tensor is needed")
     if DYNAMIC_INDEX in type.get_shape():
         raise Unsupported(f"with the dynamic shape {type}")
+    return ranked_type(type)
+
+
+def ranked_type(value: SSAValue | Attribute) -> TensorType:
+    """The ranked tensor type of an old value; dimensions may be `?`. Raises `Unsupported` for anything else."""
+    type = value.type if isinstance(value, SSAValue) else value
+    if not is_tensor_type(type):
+        raise Unsupported(f"on {type}; a ranked tensor is needed")
     if not isinstance(type.encoding, NoneAttr):
         raise Unsupported(f"with the tensor encoding of {type}")
     return type
@@ -104,6 +117,43 @@ def identity(rank: int) -> AffineMapAttr:
     return map_attr(rank, tuple(range(rank)))
 
 
+class Shapes:
+    """What is known of the sizes of tensors with `?` dimensions (`dims.py`)."""
+
+    def __init__(self) -> None:
+        self.entry: Block | None = None
+        """The entry block of the function: what is required there holds in all of it."""
+        self._known: dict[SSAValue, tuple[Size, ...]] = {}
+        self._same: dict[SSAValue, Size] = {}
+        self.arguments: dict[SSAValue, tuple[int, str, int]] = {}
+        """Sizes of arguments: the number of the argument, its name, the dimension."""
+        self.required: set[tuple[Block, Size, Size]] = set()
+        self.elements: dict[SSAValue, list[SSAValue]] = {}
+        """The elements of (old) integer tensors that hold sizes, as host scalars."""
+
+    def note(self, value: SSAValue, sizes: Sequence[Size]) -> None:
+        self._known[value] = tuple(sizes)
+
+    def copy(self, source: SSAValue, target: SSAValue) -> None:
+        if source in self._known:
+            self._known[target] = self._known[source]
+
+    def known(self, value: SSAValue) -> tuple[Size, ...] | None:
+        """All sizes of a new value, where they are known."""
+        found = self._known.get(value)
+        return None if found is None else tuple([self.representative(size) for size in found])
+
+    def representative(self, size: Size) -> Size:
+        """What stands for all sizes that are required to equal `size`."""
+        while not isinstance(size, int) and size in self._same:
+            size = self._same[size]
+        return size
+
+    def unite(self, size: SSAValue, other: Size) -> None:
+        """From here on `other` stands for `size`, too."""
+        self._same[size] = other
+
+
 @dataclass(eq=False)
 class Lowering:
     """See the module's docstring."""
@@ -114,6 +164,7 @@ class Lowering:
     diagnostics: dict[str, list[Operation]] = field(default_factory=dict[str, list[Operation]])
     constants: list[Operation] = field(default_factory=list[Operation])
     _constant_of: dict[Attribute, SSAValue] = field(default_factory=dict[Attribute, SSAValue])
+    shapes: Shapes = field(default_factory=Shapes)
 
     # Emitting.
 
@@ -196,6 +247,8 @@ class Lowering:
         return value.scalar if isinstance(value, Splat) else None
 
     def materialize(self, splat: Splat) -> SSAValue:
+        if splat.sizes is not None:
+            return self.fill(splat.scalar, splat.type, splat.sizes)
         element = splat.type.get_element_type()
         raw = encode_scalar(element, splat.scalar.value.data)
         return self.constant(DenseAttr.from_buffer(splat.type, raw, splat=True))
@@ -217,7 +270,7 @@ class Lowering:
     def constant_value(self, old: SSAValue) -> DenseAttr | None:
         """The constant behind `old`, splats included, or None."""
         value = self.values[old]
-        if isinstance(value, Splat):
+        if isinstance(value, Splat) and value.sizes is None:
             raw = encode_scalar(value.type.get_element_type(), value.scalar.value.data)
             return DenseAttr.from_buffer(value.type, raw, splat=True)
         if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) and isinstance(value.op.value, DenseAttr):
@@ -226,23 +279,41 @@ class Lowering:
 
     # Tensor operations.
 
-    def empty(self, type: TensorType) -> SSAValue:
-        return self.emit(tensor.EmptyOp.create(result_types=[type]))
+    def empty(self, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:
+        """A tensor whose contents do not matter. `sizes` has all dimensions; only those of `?` are used."""
+        dims = [
+            self.index_of(size)
+            for size, extent in zip(sizes or (), type.get_shape(), strict=sizes is not None)
+            if extent == DYNAMIC_INDEX
+        ]
+        value = self.emit(tensor.EmptyOp.create(operands=dims, result_types=[type]))
+        if sizes is not None:
+            self.shapes.note(value, sizes)
+        return value
 
-    def fill(self, scalar: SSAValue | IntegerAttr | FloatAttr, type: TensorType) -> SSAValue:
+    def index_of(self, size: Size) -> SSAValue:
+        """A size as an `index` value."""
+        return self.constant_index(size) if isinstance(size, int) else size
+
+    def fill(
+        self, scalar: SSAValue | IntegerAttr | FloatAttr, type: TensorType, sizes: Sequence[Size] | None = None
+    ) -> SSAValue:
         """`linalg.fill` of a new tensor with a scalar value or constant."""
         if not isinstance(scalar, SSAValue):
             scalar = self.constant(scalar)
         body = Block(arg_types=[scalar.type, type.element_type])
         body.add_op(YieldOp.create(operands=[body.args[0]]))
-        return self.emit(
+        value = self.emit(
             FillOp.create(
-                operands=[scalar, self.empty(type)],
+                operands=[scalar, self.empty(type, sizes)],
                 result_types=[type],
                 properties={"operandSegmentSizes": DenseArrayBase.from_list(IntegerType(32), [1, 1])},
                 regions=[Region(body)],
             )
         )
+        if sizes is not None:
+            self.shapes.note(value, sizes)
+        return value
 
     def generic(
         self,
@@ -269,6 +340,8 @@ class Lowering:
             regions=[Region(block)],
         )
         self.emit(op)
+        for output, result in zip(outputs, op.results, strict=True):
+            self.shapes.copy(output, result)
         return op.results
 
     def parallel(
@@ -276,12 +349,13 @@ class Lowering:
         inputs: Sequence[tuple[SSAValue, AffineMapAttr]],
         type: TensorType,
         body: Callable[[ScalarBuilder, Sequence[SSAValue]], SSAValue],
+        sizes: Sequence[Size] | None = None,
     ) -> SSAValue:
         """A new tensor whose elements are computed independently; `body` gets the input elements only."""
         rank = len(type.shape)
         return self.generic(
             [value for value, _ in inputs],
-            [self.empty(type)],
+            [self.empty(type, sizes)],
             [*(map for _, map in inputs), identity(rank)],
             [PARALLEL] * rank,
             lambda s, args: [body(s, args[: len(inputs)])],

@@ -17,12 +17,14 @@ from tiree.input.lowering.context import (
     PARALLEL,
     REDUCTION,
     Lowering,
+    Size,
     Unsupported,
     identity,
     map_attr,
+    ranked_type,
     signless,
-    tensor_type,
 )
+from tiree.input.lowering.dims import refine, require_equal, sizes_of
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute, widened
 from tiree.input.lowering.scalar_ops import convert, is_bool
 from tiree.support.typed import is_tensor_type
@@ -42,6 +44,7 @@ def multiply_add(
     parallel: int,
     loops: int,
     type: TensorType,
+    sizes: Sequence[Size] | None = None,
 ) -> SSAValue:
     """`out += lhs * rhs` from zero over `loops` loops, the first `parallel` of which index the output.
 
@@ -50,8 +53,8 @@ def multiply_add(
     """
     wide = accumulator_type(type.element_type)
     (lhs, lhs_element, lhs_map), (rhs, rhs_element, rhs_map) = operands
-    accumulator = lowering.fill(scalar_attribute(wide, 0), TensorType(wide, type.shape))
-    if loops > parallel and 0 in (*tensor_type(lhs).get_shape(), *tensor_type(rhs).get_shape()):
+    accumulator = lowering.fill(scalar_attribute(wide, 0), TensorType(wide, type.shape), sizes)
+    if loops > parallel and 0 in (*ranked_type(lhs).get_shape(), *ranked_type(rhs).get_shape()):
         result = accumulator
     else:
 
@@ -68,10 +71,10 @@ def multiply_add(
             [PARALLEL] * parallel + [REDUCTION] * (loops - parallel),
             body,
         )[0]
-    return narrow(lowering, result, type)
+    return narrow(lowering, result, type, sizes)
 
 
-def narrow(lowering: Lowering, value: SSAValue, type: TensorType) -> SSAValue:
+def narrow(lowering: Lowering, value: SSAValue, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:
     """`value` rounded to the float element type of `type`, when it has a wider one."""
     if value.type == type:
         return value
@@ -80,6 +83,7 @@ def narrow(lowering: Lowering, value: SSAValue, type: TensorType) -> SSAValue:
         [(value, identity(rank))],
         type,
         lambda s, args: s.cast(arith.TruncFOp, args[0], type.element_type),
+        sizes,
     )
 
 
@@ -91,14 +95,25 @@ def _dot_general(lowering: Lowering, op: Operation) -> None:
 
 
 def _dot(lowering: Lowering, op: Operation) -> None:
-    rank = len(tensor_type(op.operands[0]).get_shape())
+    rank = len(ranked_type(op.operands[0]).get_shape())
     numbers = DotDimensionNumbers(lhs_contracting_dimensions=(rank - 1,), rhs_contracting_dimensions=(0,))
     _contract(lowering, op, numbers)
 
 
+def _result_sizes(
+    lowering: Lowering, op: Operation, lhs_loops: Sequence[int], rhs_loops: Sequence[int], parallel: int
+) -> list[Size]:
+    """The sizes of the result; those of the operands that must agree are checked."""
+    extents: dict[int, Size] = {}
+    for value, loops in zip(op.operands, (lhs_loops, rhs_loops), strict=True):
+        for loop, size in zip(loops, sizes_of(lowering, value), strict=True):
+            extents[loop] = require_equal(lowering, op, extents[loop], size) if loop in extents else size
+    return refine(lowering, op, [extents[loop] for loop in range(parallel)], op.results[0].type)
+
+
 def _contract(lowering: Lowering, op: Operation, numbers: DotDimensionNumbers) -> None:
     lhs, rhs = op.operands
-    lhs_rank, rhs_rank = len(tensor_type(lhs).get_shape()), len(tensor_type(rhs).get_shape())
+    lhs_rank, rhs_rank = len(ranked_type(lhs).get_shape()), len(ranked_type(rhs).get_shape())
     batch = len(numbers.lhs_batching_dimensions)
     lhs_loops, rhs_loops = [-1] * lhs_rank, [-1] * rhs_rank
     for loop, (left, right) in enumerate(
@@ -116,20 +131,22 @@ def _contract(lowering: Lowering, op: Operation, numbers: DotDimensionNumbers) -
                 loops[dim] = loop
                 loop += 1
     total = parallel + len(contracted)
-    type = signless(tensor_type(op.results[0]))
+    type = signless(ranked_type(op.results[0]))
     assert is_tensor_type(type)
+    sizes = _result_sizes(lowering, op, lhs_loops, rhs_loops, parallel)
     lowering.set(
         op.results[0],
         multiply_add(
             lowering,
             [
-                (lowering.get(lhs), tensor_type(lhs).element_type, map_attr(total, tuple(lhs_loops))),
-                (lowering.get(rhs), tensor_type(rhs).element_type, map_attr(total, tuple(rhs_loops))),
+                (lowering.get(lhs), ranked_type(lhs).element_type, map_attr(total, tuple(lhs_loops))),
+                (lowering.get(rhs), ranked_type(rhs).element_type, map_attr(total, tuple(rhs_loops))),
             ],
             map_attr(total, tuple(range(parallel))),
             parallel,
             total,
             type,
+            sizes,
         ),
     )
 

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.reduce import body_of
 from tiree.input.lowering.scalar import inherent
+from tiree.input.lowering.shape_values import shape_assertion
 from tiree.support.typed import is_integer_attr
 
 
@@ -128,6 +129,9 @@ IDENTITY_TARGETS = frozenset(
 def _custom_call(lowering: Lowering, op: Operation) -> None:
     target = inherent(op, "call_target_name")
     name = getattr(target, "data", "")
+    if name == "shape_assertion":
+        shape_assertion(lowering, op)
+        return
     if name not in IDENTITY_TARGETS or len(op.results) > len(op.operands):
         raise Unsupported(f"to target {name!r}")
     for operand, result in zip(op.operands, op.results, strict=False):

@@ -18,8 +18,11 @@ from tiree.dialects import util
 from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import Lowering, Unsupported, signless
+from tiree.input.lowering.dims import concerns_dynamic, note_sizes
+from tiree.input.lowering.dynamic_shapes import ALWAYS, handler_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
+from tiree.input.lowering.shape_values import track
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
 from tiree.support.branches import reachable_blocks
@@ -67,8 +70,11 @@ class FunctionLowering(Lowering):
         location, self.location = self.location, op.location
         handler = HANDLERS.get(op.name)
         try:
+            if op.name in ALWAYS or concerns_dynamic(op):
+                handler = handler_of(op, handler)
             if handler is not None:
                 handler(self, op)
+                track(self, op)
             elif op.name == "arith.constant" and isinstance(value := op.properties["value"], DenseAttr):
                 set_constant(self, op.results[0], value)
             elif self.kernels and op.name in DIVISIONS and not is_tensor_type(op.results[0].type):
@@ -173,6 +179,7 @@ class FunctionLowering(Lowering):
         self.emit_op(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)
+            note_sizes(self, result)
 
     def lower_region(self, region: Region) -> Region:
         """A new region with the lowered contents of `region`, terminators and successors included.
@@ -187,12 +194,21 @@ class FunctionLowering(Lowering):
                 self.set(old, argument)
         for block, new in blocks.items():
             with self.inside(new):
+                self._note_arguments(block, new)
                 for op in list(block.ops):
                     if op.successors or op.name in _RETURNS:
                         self._terminator(op, blocks)
                     else:
                         self.lower(op)
         return Region(list(blocks.values()))
+
+    def _note_arguments(self, block: Block, new: Block) -> None:
+        """Asks for the sizes of arguments that have `?` dimensions."""
+        is_entry = self.shapes.entry is None
+        if is_entry:
+            self.shapes.entry = new
+        for old, argument in zip(block.args, new.args, strict=True):
+            note_sizes(self, argument, old if is_entry else None)
 
     def _terminator(self, op: Operation, blocks: Mapping[Block, Block]) -> None:
         self.location = op.location

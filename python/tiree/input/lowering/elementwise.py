@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, TensorT
 from xdsl.ir import Operation, SSAValue
 
 from tiree.input.lowering.chlo_ops import CHLO_SCALAR
-from tiree.input.lowering.context import Lowering, Unsupported, identity, map_attr, signless, tensor_type
+from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, signless, tensor_type
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type
 from tiree.support.typed import is_tensor_type
@@ -25,7 +25,7 @@ def lower_elementwise(lowering: Lowering, op: Operation) -> None:
         if shape and shape != result.get_shape():
             raise Unsupported(f"with operands of different shapes ({operand.type} and {result})")
     if op.name == "stablehlo.bitcast_convert":
-        _check_bitcast(op)
+        check_bitcast(op)
     type = signless(result)
     assert is_tensor_type(type)
     lowering.set(
@@ -34,7 +34,7 @@ def lower_elementwise(lowering: Lowering, op: Operation) -> None:
     )
 
 
-def _check_bitcast(op: Operation) -> None:
+def check_bitcast(op: Operation) -> None:
     widths = [getattr(element_type(value), "bitwidth", 0) for value in (op.operands[0], op.results[0])]
     if widths[0] != widths[1]:
         raise Unsupported(f"from {op.operands[0].type} to {op.results[0].type}: element sizes differ")
@@ -52,6 +52,7 @@ def map_elements(
     operands: Sequence[SSAValue],
     type: TensorType,
     body: Callable[[ScalarBuilder, Sequence[SSAValue]], SSAValue],
+    sizes: Sequence[Size] | None = None,
 ) -> SSAValue:
     """`body` on the elements of old values; constants that are one repeated element become scalars in the body."""
     rank = len(type.get_shape())
@@ -71,7 +72,7 @@ def map_elements(
     for value in inputs:
         assert is_tensor_type(value.type)
         maps.append(identity(rank) if len(value.type.get_shape()) == rank else map_attr(rank, ()))
-    return lowering.parallel(list(zip(inputs, maps, strict=True)), type, emit)
+    return lowering.parallel(list(zip(inputs, maps, strict=True)), type, emit, sizes)
 
 
 HANDLERS = dict.fromkeys(SCALARS, lower_elementwise)

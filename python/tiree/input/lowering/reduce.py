@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -13,16 +13,19 @@ from tiree.input.lowering.context import (
     PARALLEL,
     REDUCTION,
     Lowering,
+    Size,
     Unsupported,
     identity,
     map_attr,
+    ranked_type,
     signless,
     splat_of,
     tensor_type,
 )
+from tiree.input.lowering.dims import common_sizes, concerns_dynamic, refine
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import ScalarBuilder
-from tiree.input.lowering.structural import broadcast, ints_property, pad_edges, pad_general
+from tiree.input.lowering.structural import broadcast, first_argument, ints_property, pad_edges, pad_general
 from tiree.support.typed import is_tensor_type
 
 _RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.optimization_barrier")
@@ -72,11 +75,14 @@ def emit_region(lowering: Lowering, s: ScalarBuilder, block: Block, arguments: S
     raise Unsupported("with a body that returns nothing")
 
 
-def initial(lowering: Lowering, init: SSAValue, type: TensorType) -> SSAValue:
+def initial(lowering: Lowering, init: SSAValue, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:
     """A tensor that holds the rank-0 `init` (an old value) everywhere."""
     scalar = lowering.splat(init)
     if scalar is not None:
-        return lowering.fill(scalar, type)
+        return lowering.fill(scalar, type, sizes)
+    if sizes is not None:
+        repeated = map_attr(len(sizes), ())
+        return lowering.parallel([(lowering.get(init), repeated)], type, first_argument, sizes)
     return broadcast(lowering, lowering.get(init), [], type)
 
 
@@ -86,18 +92,22 @@ def _split(op: Operation) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
 
 
 def _result_types(op: Operation) -> list[TensorType]:
-    types = [signless(tensor_type(result)) for result in op.results]
+    types = [signless(ranked_type(result)) for result in op.results]
     return [type for type in types if is_tensor_type(type)]
 
 
 def _reduce(lowering: Lowering, op: Operation) -> None:
     inputs, inits = _split(op)
     dims = set(ints_property(op, "dimensions"))
-    rank = len(tensor_type(inputs[0]).get_shape())
+    rank = len(ranked_type(inputs[0]).get_shape())
     types = _result_types(op)
     block = body_of(op)
     kept = tuple(d for d in range(rank) if d not in dims)
-    accumulators = [initial(lowering, init, type) for init, type in zip(inits, types, strict=True)]
+    sizes: list[Size] | None = None
+    if concerns_dynamic(op):
+        all_sizes = common_sizes(lowering, op, inputs, TensorType(types[0].element_type, [DYNAMIC_INDEX] * rank))
+        sizes = refine(lowering, op, [all_sizes[d] for d in kept], types[0])
+    accumulators = [initial(lowering, init, type, sizes) for init, type in zip(inits, types, strict=True)]
     count = len(inputs)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -1,0 +1,453 @@
+"""Operations that make or move elements, with sizes that are known when the program runs.
+
+What may not read (a pad outside of its source, the other parts of a concatenation) is a conditional in the body: a
+tensor may be empty, so no index can be clamped into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects import arith, scf
+from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+
+from tiree.dialects.flow import TensorReshapeOp
+from tiree.dialects.iree_tensor_ext import segment_sizes
+from tiree.dialects.stablehlo_attrs import GatherDimensionNumbersAttr
+from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, identity, map_attr, ranked_type, signless
+from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
+from tiree.input.lowering.scalar import ScalarBuilder, inherent, integer_width, widened
+from tiree.input.lowering.scalar_ops import is_unsigned
+from tiree.input.lowering.shape_values import integers_of, shape_of
+from tiree.input.lowering.structural import first_argument, int_property, ints_property
+from tiree.support.typed import is_tensor_type
+
+Emit = Callable[[ScalarBuilder], SSAValue]
+_INDEX = IndexType()
+
+
+def new_type(op: Operation) -> TensorType:
+    """The signless type of the first result."""
+    type = signless(ranked_type(op.results[0]))
+    assert is_tensor_type(type)
+    return type
+
+
+def set_splat(lowering: Lowering, op: Operation, sizes: Sequence[Size]) -> bool:
+    """When the first operand is one repeated constant, so is the result."""
+    scalar = lowering.splat(op.operands[0])
+    if scalar is not None:
+        lowering.set(op.results[0], Splat(scalar, new_type(op), tuple(sizes)))
+    return scalar is not None
+
+
+def conditional(s: ScalarBuilder, condition: SSAValue, then: Emit, otherwise: Emit, type: object) -> SSAValue:
+    """`scf.if` with a value, in a body."""
+    regions: list[Region] = []
+    for emit in (then, otherwise):
+        block = Block()
+        inner = ScalarBuilder(block, s.location)
+        inner.add(scf.YieldOp.create(operands=[emit(inner)]))
+        regions.append(Region(block))
+    op = scf.IfOp.create(operands=[condition], result_types=[type], regions=regions)  # pyright: ignore
+    return s.add(op).results[0]
+
+
+def value_of(s: ScalarBuilder, size: Size) -> SSAValue:
+    return s.constant(_INDEX, size) if isinstance(size, int) else size
+
+
+def iota(lowering: Lowering, op: Operation) -> None:
+    dim = int_property(op, "iota_dimension")
+    type = new_type(op)
+    element = type.element_type
+    sizes = refine(lowering, op, shape_of(lowering, op, op.operands[0]), op.results[0].type)
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        position = s.index(dim)
+        if isinstance(element, AnyFloat):
+            integer = s.cast(arith.IndexCastOp, position, IntegerType(64))
+            return s.float_resize(s.cast(arith.SIToFPOp, integer, widened(element)), element)
+        return s.cast(arith.IndexCastOp, position, element)
+
+    lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
+
+
+def broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
+    """`dynamic_broadcast_in_dim`, and `broadcast_in_dim` of an operand with `?`."""
+    type = new_type(op)
+    if len(op.operands) > 1:
+        sizes = refine(lowering, op, shape_of(lowering, op, op.operands[1]), op.results[0].type)
+    else:
+        sizes = list[Size](type.get_shape())
+    if set_splat(lowering, op, sizes):
+        return
+    dims = ints_property(op, "broadcast_dimensions")
+    expanding = set(ints_property(op, "known_expanding_dimensions", []))
+    fixed = set(ints_property(op, "known_nonexpanding_dimensions", []))
+    given = sizes_of(lowering, op.operands[0])
+    value = lowering.get(op.operands[0])
+    kept: dict[int, int] = {}
+    unsure: dict[int, SSAValue] = {}
+    for dim, (size, target) in enumerate(zip(given, dims, strict=True)):
+        wanted = lowering.shapes.representative(sizes[target])
+        if size == 1 or dim in expanding:
+            continue
+        if isinstance(size, int) or dim in fixed or size is wanted or not _may_be_one(op, dim):
+            sizes[target] = require_equal(lowering, op, size, wanted)
+            kept[dim] = target
+        else:
+            require_one_or(lowering, op, size, wanted)
+            unsure[dim] = size
+    if not unsure and len(kept) == len(given):
+        map = map_attr(len(sizes), tuple(dims))
+        lowering.set(op.results[0], lowering.parallel([(value, map)], type, first_argument, sizes))
+        return
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        at: list[SSAValue] = []
+        zero = s.constant(_INDEX, 0)
+        for dim, target in enumerate(dims):
+            if dim in kept:
+                at.append(s.index(target))
+            elif dim in unsure:
+                single = s.cmpi("eq", unsure[dim], s.constant(_INDEX, 1))
+                at.append(s.select(single, zero, s.index(target)))
+            else:
+                at.append(zero)
+        return s.extract(value, at)
+
+    lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
+
+
+def _may_be_one(op: Operation, dim: int) -> bool:
+    del op, dim
+    return True
+
+
+def require_one_or(lowering: Lowering, op: Operation, size: Size, other: Size) -> None:
+    """`size` must be 1 or equal `other`."""
+    from tiree.input.lowering.dims import check, describe, place_of
+
+    s = lowering.scalars()
+    one = s.cmpi("eq", lowering.index_of(size), lowering.constant_index(1))
+    same = s.cmpi("eq", lowering.index_of(size), lowering.index_of(other))
+    text = f"{describe(lowering, size)} must be 1 or equal {describe(lowering, other)} for {place_of(op)}"
+    check(lowering, s.or_(one, same), text)
+
+
+def _factors(size: Size) -> list[Size]:
+    """A product of sizes as its factors."""
+    if isinstance(size, OpResult) and size.op.name == "arith.muli":
+        return [factor for operand in size.op.operands for factor in _factors(operand)]
+    from tiree.dialects.arith import constant_int
+
+    known = None if isinstance(size, int) else constant_int(size)
+    return [size if known is None else known]
+
+
+def _require_same_count(lowering: Lowering, op: Operation, source: Sequence[Size], target: Sequence[Size]) -> None:
+    """Both shapes must have the same number of elements."""
+    left = [factor for size in source for factor in _factors(size)]
+    right = [factor for size in target for factor in _factors(size)]
+    for factor in [f for f in left if not isinstance(f, int)]:
+        if any(factor is other for other in right):
+            left = _without(left, factor)
+            right = _without(right, factor)
+    products: list[Size] = []
+    for factors in (left, right):
+        total: Size = 1
+        for factor in factors:
+            total = arithmetic(lowering, "mul", total, factor)
+        products.append(total)
+    if all(isinstance(product, int) for product in products) and products[0] == products[1]:
+        return
+    require_equal(lowering, op, products[1], products[0])
+
+
+def _without(sizes: list[Size], one: Size) -> list[Size]:
+    place = next(i for i, size in enumerate(sizes) if size is one)
+    return [*sizes[:place], *sizes[place + 1 :]]
+
+
+def reshape(lowering: Lowering, op: Operation) -> None:
+    """`dynamic_reshape`, and `reshape` of an operand with `?`."""
+    type = new_type(op)
+    if len(op.operands) > 1:
+        sizes = refine(lowering, op, shape_of(lowering, op, op.operands[1]), op.results[0].type)
+    else:
+        sizes = list[Size](type.get_shape())
+    source = sizes_of(lowering, op.operands[0])
+    _require_same_count(lowering, op, source, sizes)
+    if set_splat(lowering, op, sizes):
+        return
+    value = lowering.get(op.operands[0])
+    assert is_tensor_type(value.type)
+    given, made = (
+        [lowering.index_of(size) for size, extent in zip(all_sizes, t.get_shape(), strict=True) if extent < 0]
+        for all_sizes, t in ((source, value.type), (sizes, type))
+    )
+    reshaped = TensorReshapeOp.create(
+        operands=[value, *given, *made],
+        result_types=[type],
+        properties={"operandSegmentSizes": segment_sizes(1, len(given), len(made))},
+    )
+    result = lowering.emit(reshaped)
+    lowering.shapes.note(result, sizes)
+    lowering.set(op.results[0], result)
+
+
+def concatenate(lowering: Lowering, op: Operation) -> None:
+    type = new_type(op)
+    dim = int_property(op, "dimension")
+    shapes = [sizes_of(lowering, value) for value in op.operands]
+    sizes = list(shapes[0])
+    ends: list[Size] = [sizes[dim]]
+    for shape in shapes[1:]:
+        for d, size in enumerate(shape):
+            if d != dim:
+                sizes[d] = require_equal(lowering, op, sizes[d], size)
+        ends.append(arithmetic(lowering, "add", ends[-1], shape[dim]))
+    sizes[dim] = ends[-1]
+    sizes = refine(lowering, op, sizes, op.results[0].type)
+    values = [lowering.get(value) for value in op.operands]
+
+    def part(s: ScalarBuilder, number: int, at: list[SSAValue]) -> SSAValue:
+        if number:
+            offset = value_of(s, ends[number - 1])
+            at = [s.sub(position, offset) if d == dim else position for d, position in enumerate(at)]
+        return s.extract(values[number], at)
+
+    def choose(s: ScalarBuilder, number: int, at: list[SSAValue]) -> SSAValue:
+        if number == len(values) - 1:
+            return part(s, number, at)
+        before = s.cmpi("slt", at[dim], value_of(s, ends[number]))
+        return conditional(
+            s, before, lambda t: part(t, number, at), lambda t: choose(t, number + 1, at), type.element_type
+        )
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        return choose(s, 0, [s.index(d) for d in range(len(sizes))])
+
+    lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
+
+
+def pad(lowering: Lowering, op: Operation) -> None:
+    """`pad` and `dynamic_pad`."""
+    type = new_type(op)
+    if op.name == "stablehlo.dynamic_pad":
+        low, high, interior = (integers_of(lowering, value) for value in op.operands[2:])
+    else:
+        names = ("edge_padding_low", "edge_padding_high", "interior_padding")
+        low, high, interior = (list[Size](ints_property(op, name)) for name in names)
+    given = sizes_of(lowering, op.operands[0])
+    sizes: list[Size] = []
+    for size, a, b, gap in zip(given, low, high, interior, strict=True):
+        spread = size if gap == 0 else _spread(lowering, size, gap)
+        total = arithmetic(lowering, "add", arithmetic(lowering, "add", spread, a), b)
+        if not (isinstance(a, int) and isinstance(b, int) and a >= 0 and b >= 0):
+            require_order(lowering, op, 0, total, "more is cut than there is")
+        sizes.append(total)
+    sizes = refine(lowering, op, sizes, op.results[0].type)
+    source = lowering.get(op.operands[0])
+    fill = lowering.get(op.operands[1])
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        conditions: list[SSAValue] = []
+        at: list[SSAValue] = []
+        zero = s.constant(_INDEX, 0)
+        for d, size in enumerate(given):
+            position = s.index(d)
+            if low[d] != 0:
+                position = s.sub(position, value_of(s, low[d]))
+            if not isinstance(low[d], int) or low[d] > 0:  # pyright: ignore[reportOperatorIssue]
+                conditions.append(s.cmpi("sge", position, zero))
+            if interior[d] != 0:
+                step = s.add_(value_of(s, interior[d]), s.constant(_INDEX, 1))
+                whole = s.binary(arith.MaxSIOp, position, zero)
+                position = s.binary(arith.DivUIOp, whole, step)
+                conditions.append(s.cmpi("eq", s.mul(position, step), whole))
+            conditions.append(s.cmpi("slt", position, value_of(s, size)))
+            at.append(position)
+        inside = conditions[0]
+        for condition in conditions[1:]:
+            inside = s.and_(inside, condition)
+        return conditional(s, inside, lambda t: t.extract(source, at), lambda _: args[0], type.element_type)
+
+    if not sizes:
+        lowering.set(op.results[0], source)
+        return
+    rank = len(sizes)
+    lowering.set(op.results[0], lowering.parallel([(fill, map_attr(rank, ()))], type, body, sizes))
+
+
+def _spread(lowering: Lowering, size: Size, gap: Size) -> Size:
+    """The extent of `size` elements with `gap` between neighbours."""
+    if isinstance(size, int) and isinstance(gap, int):
+        return size + max(0, size - 1) * gap
+    s = lowering.scalars()
+    less = arithmetic(lowering, "sub", size, 1)
+    gaps = s.binary(arith.MaxSIOp, lowering.index_of(less), lowering.constant_index(0))
+    return arithmetic(lowering, "add", size, arithmetic(lowering, "mul", gaps, gap))
+
+
+def reverse(lowering: Lowering, op: Operation) -> None:
+    dims = ints_property(op, "dimensions")
+    sizes = refine(lowering, op, sizes_of(lowering, op.operands[0]), op.results[0].type)
+    if set_splat(lowering, op, sizes):
+        return
+    value = lowering.get(op.operands[0])
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        at: list[SSAValue] = []
+        for d, size in enumerate(sizes):
+            position = s.index(d)
+            if d in dims:
+                position = s.sub(s.sub(value_of(s, size), s.constant(_INDEX, 1)), position)
+            at.append(position)
+        return s.extract(value, at)
+
+    lowering.set(op.results[0], lowering.parallel([], new_type(op), body, sizes))
+
+
+def clamped(s: ScalarBuilder, start: SSAValue, unsigned: bool, limit: SSAValue) -> SSAValue:
+    """The integer `start` as an index in `0..limit`."""
+    if unsigned and integer_width(start.type) >= 64:
+        start = s.binary(arith.MinUIOp, start, s.constant(start.type, (1 << 62)))
+    position = s.binary(arith.MaxSIOp, s.to_index(start, unsigned), s.constant(_INDEX, 0))
+    return s.binary(arith.MinSIOp, position, limit)
+
+
+def gather(lowering: Lowering, op: Operation) -> None:
+    """`gather` and `dynamic_gather`."""
+    attr = inherent(op, "dimension_numbers")
+    if not isinstance(attr, GatherDimensionNumbersAttr):
+        raise Unsupported("without dimension_numbers")
+    numbers = attr.data
+    operand, starts = op.operands[:2]
+    type = new_type(op)
+    rank = len(type.get_shape())
+    shape, starts_shape = sizes_of(lowering, operand), sizes_of(lowering, starts)
+    dynamic = op.name == "stablehlo.dynamic_gather"
+    slices = integers_of(lowering, op.operands[2]) if dynamic else list[Size](ints_property(op, "slice_sizes"))
+    for size, part in zip(shape, slices, strict=True):
+        require_order(lowering, op, part, size, "a slice is larger than its operand")
+    batch_loops = [d for d in range(rank) if d not in numbers.offset_dims]
+    batch_dims = [d for d in range(len(starts_shape)) if d != numbers.index_vector_dim]
+    dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
+    window = [dim for dim in range(len(shape)) if dim not in dropped]
+    made: list[Size] = [0] * rank
+    for dim, loop in zip(batch_dims, batch_loops, strict=True):
+        made[loop] = starts_shape[dim]
+    for dim, loop in zip(window, numbers.offset_dims, strict=True):
+        made[loop] = slices[dim]
+    sizes = refine(lowering, op, made, op.results[0].type)
+    for dim, start_dim in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+        require_equal(lowering, op, shape[dim], starts_shape[start_dim])
+    limits = [arithmetic(lowering, "sub", size, part) for size, part in zip(shape, slices, strict=True)]
+    unsigned = is_unsigned(ranked_type(starts).element_type)
+    source, indices = lowering.get(operand), lowering.get(starts)
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        batch = dict(zip(batch_dims, batch_loops, strict=True))
+        positions: list[SSAValue | None] = [None] * len(shape)
+        for component, dim in enumerate(numbers.start_index_map):
+            vector = numbers.index_vector_dim
+            at = [s.constant(_INDEX, component) if d == vector else s.index(batch[d]) for d in range(len(starts_shape))]
+            positions[dim] = clamped(s, s.extract(indices, at), unsigned, value_of(s, limits[dim]))
+        for dim, start_dim in zip(numbers.operand_batching_dims, numbers.start_indices_batching_dims, strict=True):
+            positions[dim] = s.index(batch[start_dim])
+        for dim, loop in zip(window, numbers.offset_dims, strict=True):
+            offset, known = s.index(loop), positions[dim]
+            positions[dim] = offset if known is None else s.add_(known, offset)
+        return s.extract(source, [s.constant(_INDEX, 0) if p is None else p for p in positions])
+
+    lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
+
+
+def dynamic_slice(lowering: Lowering, op: Operation) -> None:
+    type = new_type(op)
+    sizes = list[Size](ints_property(op, "slice_sizes"))
+    shape = sizes_of(lowering, op.operands[0])
+    for size, part in zip(shape, sizes, strict=True):
+        require_order(lowering, op, part, size, "a slice is larger than its operand")
+    limits = [arithmetic(lowering, "sub", size, part) for size, part in zip(shape, sizes, strict=True)]
+    source = lowering.get(op.operands[0])
+    starts = [lowering.get(value) for value in op.operands[1:]]
+    signs = [is_unsigned(ranked_type(value).element_type) for value in op.operands[1:]]
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        at = [s.add_(clamped(s, args[d], signs[d], value_of(s, limit)), s.index(d)) for d, limit in enumerate(limits)]
+        return s.extract(source, at)
+
+    inputs = [(start, map_attr(len(sizes), ())) for start in starts]
+    lowering.set(op.results[0], lowering.parallel(inputs, type, body, sizes))
+
+
+def dynamic_update_slice(lowering: Lowering, op: Operation) -> None:
+    type = new_type(op)
+    target, update = op.operands[:2]
+    sizes = refine(lowering, op, sizes_of(lowering, target), op.results[0].type)
+    parts = sizes_of(lowering, update)
+    for size, part in zip(sizes, parts, strict=True):
+        require_order(lowering, op, part, size, "the update is larger than its operand")
+    limits = [arithmetic(lowering, "sub", size, part) for size, part in zip(sizes, parts, strict=True)]
+    new = lowering.get(update)
+    starts = [lowering.get(value) for value in op.operands[2:]]
+    signs = [is_unsigned(ranked_type(value).element_type) for value in op.operands[2:]]
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        inside: SSAValue | None = None
+        at: list[SSAValue] = []
+        for d, limit in enumerate(limits):
+            position = s.sub(s.index(d), clamped(s, args[1 + d], signs[d], value_of(s, limit)))
+            after = s.cmpi("sge", position, s.constant(_INDEX, 0))
+            here = s.and_(after, s.cmpi("slt", position, value_of(s, parts[d])))
+            inside = here if inside is None else s.and_(inside, here)
+            at.append(position)
+        if inside is None:
+            return s.extract(new, at)
+        return conditional(s, inside, lambda t: t.extract(new, at), lambda _: args[0], type.element_type)
+
+    rank = len(sizes)
+    inputs = [(lowering.get(target), identity(rank)), *((start, map_attr(rank, ())) for start in starts)]
+    lowering.set(op.results[0], lowering.parallel(inputs, type, body, sizes))
+
+
+def real_dynamic_slice(lowering: Lowering, op: Operation) -> None:
+    """Starts, limits and strides are values."""
+    type = new_type(op)
+    starts, limits, strides = (integers_of(lowering, value) for value in op.operands[1:])
+    sizes: list[Size] = []
+    for size, start, limit, stride in zip(sizes_of(lowering, op.operands[0]), starts, limits, strides, strict=True):
+        require_order(lowering, op, 0, start, "a slice starts before its operand")
+        require_order(lowering, op, start, limit, "a slice ends before it starts")
+        require_order(lowering, op, limit, size, "a slice ends behind its operand")
+        require_order(lowering, op, 1, stride, "a stride is not positive")
+        length = arithmetic(lowering, "sub", limit, start)
+        if stride == 1:
+            sizes.append(length)
+        elif isinstance(length, int) and isinstance(stride, int):
+            sizes.append(-(-length // stride))
+        else:
+            s = lowering.scalars()
+            more = arithmetic(lowering, "add", length, arithmetic(lowering, "sub", stride, 1))
+            sizes.append(s.binary(arith.DivUIOp, lowering.index_of(more), lowering.index_of(stride)))
+    sizes = refine(lowering, op, sizes, op.results[0].type)
+    source = lowering.get(op.operands[0])
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        at = [
+            s.add_(s.mul(s.index(d), value_of(s, stride)), value_of(s, start))
+            for d, (start, stride) in enumerate(zip(starts, strides, strict=True))
+        ]
+        return s.extract(source, at)
+
+    lowering.set(op.results[0], lowering.parallel([], type, body, sizes))

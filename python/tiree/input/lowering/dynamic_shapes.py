@@ -1,0 +1,154 @@
+"""Operations on tensors with `?` dimensions: those whose static form is not enough.
+
+Sizes are values (`dims.py`). What cannot be one affine read of an operand is a `linalg.generic` that computes where
+each element comes from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import AffineMapAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
+
+from tiree.input.lowering import dynamic_movement as moves
+from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
+from tiree.input.lowering.dims import common_sizes, refine, require_at_least, sizes_of
+from tiree.input.lowering.elementwise import SCALARS, check_bitcast, map_elements, run_scalar
+from tiree.input.lowering.shape_values import get_dimension_size
+from tiree.input.lowering.structural import first_argument, ints_property
+from tiree.support.typed import is_tensor_type
+
+Handler = Callable[[Lowering, Operation], None]
+
+
+def _elementwise(lowering: Lowering, op: Operation) -> None:
+    result = ranked_type(op.results[0])
+    spread = [value for value in op.operands if ranked_type(value).get_shape() or not result.get_shape()]
+    sizes = common_sizes(lowering, op, spread, result)
+    if op.name == "stablehlo.bitcast_convert":
+        check_bitcast(op)
+    type = signless(result)
+    assert is_tensor_type(type)
+    scalar = SCALARS[op.name]
+    value = map_elements(lowering, op.operands, type, lambda s, args: run_scalar(scalar, s, op, args), sizes)
+    lowering.set(op.results[0], value)
+
+
+def _splat(lowering: Lowering, op: Operation, sizes: Sequence[Size]) -> bool:
+    """When the first operand is one repeated constant, so is the result."""
+    scalar = lowering.splat(op.operands[0])
+    type = signless(ranked_type(op.results[0]))
+    if scalar is None or not is_tensor_type(type):
+        return False
+    lowering.set(op.results[0], Splat(scalar, type, tuple(sizes)))
+    return True
+
+
+def _move(lowering: Lowering, op: Operation, source: SSAValue, map: AffineMapAttr, sizes: Sequence[Size]) -> None:
+    """The result reads `source` (a new value) through `map`."""
+    type = signless(ranked_type(op.results[0]))
+    assert is_tensor_type(type)
+    lowering.set(op.results[0], lowering.parallel([(source, map)], type, first_argument, sizes))
+
+
+def _transpose(lowering: Lowering, op: Operation) -> None:
+    permutation = ints_property(op, "permutation")
+    given = sizes_of(lowering, op.operands[0])
+    sizes = refine(lowering, op, [given[p] for p in permutation], op.results[0].type)
+    if _splat(lowering, op, sizes):
+        return
+    inverse = tuple(permutation.index(d) for d in range(len(permutation)))
+    _move(lowering, op, lowering.get(op.operands[0]), map_attr(len(inverse), inverse), sizes)
+
+
+def _slice(lowering: Lowering, op: Operation) -> None:
+    starts, limits = ints_property(op, "start_indices"), ints_property(op, "limit_indices")
+    strides = ints_property(op, "strides")
+    for dim, size in enumerate(sizes_of(lowering, op.operands[0])):
+        require_at_least(lowering, op, size, limits[dim], f"limit {limits[dim]} of dimension {dim}")
+    sizes: list[Size] = [
+        max(0, -(-(limit - start) // stride)) for start, limit, stride in zip(starts, limits, strides, strict=True)
+    ]
+    sizes = refine(lowering, op, sizes, op.results[0].type)
+    if _splat(lowering, op, sizes):
+        return
+    exprs: list[AffineExpr] = []
+    for dim, (start, stride) in enumerate(zip(starts, strides, strict=True)):
+        expr: AffineExpr = AffineExpr.dimension(dim)
+        expr = expr * stride if stride != 1 else expr
+        exprs.append(expr + start if start else expr)
+    map = AffineMapAttr(AffineMap(len(exprs), 0, tuple(exprs)))
+    _move(lowering, op, lowering.get(op.operands[0]), map, sizes)
+
+
+def _optimization_barrier(lowering: Lowering, op: Operation) -> None:
+    for operand, result in zip(op.operands, op.results, strict=True):
+        lowering.set(result, lowering.values[operand])
+
+
+HANDLERS: dict[str, Handler] = {
+    **dict.fromkeys(SCALARS, _elementwise),
+    "stablehlo.transpose": _transpose,
+    "stablehlo.slice": _slice,
+    "stablehlo.optimization_barrier": _optimization_barrier,
+    "stablehlo.get_dimension_size": get_dimension_size,
+    "stablehlo.dynamic_iota": moves.iota,
+    "stablehlo.dynamic_broadcast_in_dim": moves.broadcast_in_dim,
+    "stablehlo.broadcast_in_dim": moves.broadcast_in_dim,
+    "stablehlo.reshape": moves.reshape,
+    "stablehlo.dynamic_reshape": moves.reshape,
+    "stablehlo.concatenate": moves.concatenate,
+    "stablehlo.pad": moves.pad,
+    "stablehlo.dynamic_pad": moves.pad,
+    "stablehlo.reverse": moves.reverse,
+    "stablehlo.gather": moves.gather,
+    "stablehlo.dynamic_gather": moves.gather,
+    "stablehlo.dynamic_slice": moves.dynamic_slice,
+    "stablehlo.dynamic_update_slice": moves.dynamic_update_slice,
+    "stablehlo.real_dynamic_slice": moves.real_dynamic_slice,
+}
+ALWAYS = (
+    "stablehlo.get_dimension_size",
+    "stablehlo.dynamic_iota",
+    "stablehlo.dynamic_broadcast_in_dim",
+    "stablehlo.dynamic_reshape",
+    "stablehlo.dynamic_pad",
+    "stablehlo.dynamic_gather",
+    "stablehlo.real_dynamic_slice",
+)
+"""Ops that are lowered here even if every type is static."""
+
+AS_THEY_ARE = frozenset(
+    {
+        "stablehlo.dot_general",
+        "stablehlo.dot",
+        "stablehlo.reduce",
+        "stablehlo.custom_call",
+        "func.call",
+        "util.call",
+        "tensor.empty",
+        "tensor.dim",
+        "linalg.generic",
+        "linalg.fill",
+    }
+)
+"""Ops whose ordinary handlers know `?` dimensions."""
+
+
+def handler_of(op: Operation, usual: Handler | None) -> Handler | None:
+    """How `op`, which has `?` dimensions, is lowered. Raises `Unsupported` when it is not."""
+    found = HANDLERS.get(op.name)
+    if found is not None:
+        return found
+    if op.name in AS_THEY_ARE:
+        return usual
+    dynamic = next(value.type for value in (*op.operands, *op.results) if _has_unknown(value))
+    raise Unsupported(f"with the dynamic shape {dynamic}")
+
+
+def _has_unknown(value: SSAValue) -> bool:
+    from tiree.input.lowering.dims import is_dynamic
+
+    return is_dynamic(value.type)
