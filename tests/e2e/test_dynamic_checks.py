@@ -169,7 +169,9 @@ def test_every_pair_that_disagrees_is_named(module: bytes) -> None:
                     iree.call(module, f"f{number}", program.inputs, "local-sync")
             except Exception as error:
                 missing = [
-                    said for said in ("INVALID_ARGUMENT", *program.said) if not re.search(_word(said), str(error))
+                    said
+                    for said in ("INVALID_ARGUMENT", *program.said)
+                    if not re.search(_word(said), getattr(error, "status", str(error)))
                 ]
                 if missing:
                     wrong.append(f"{runner} f{number}: {missing} not in {error}")
