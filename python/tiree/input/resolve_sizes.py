@@ -26,6 +26,7 @@ from tiree.dialects.hal_ops import (
     TensorImportOp,
 )
 from tiree.dialects.tensor_dims import resolve_dims
+from tiree.input.check_loops import check_loops
 from tiree.input.lowering.dims import SIZE_CHECK
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
@@ -46,6 +47,7 @@ class ResolveSizesPass(ModulePass):
             if left:
                 raise CompileError([_unknown(dim) for dim in left])
             if isinstance(function, util.FuncOp) and function.body.blocks:
+                check_loops(function)
                 _assert_arguments(function.body.blocks[0])
             for check in [inner for inner in function.walk() if SIZE_CHECK in inner.attributes]:
                 _fail_as_argument_error(check)

@@ -100,11 +100,16 @@ _SIGNS = {"arith.addi": " + ", "arith.subi": " - ", "arith.muli": " * "}
 
 def _expression(lowering: Lowering, size: SSAValue) -> str:
     """A computed size in words, where that is short."""
+    if isinstance(size, BlockArgument):
+        return f"argument {size.index + 1}" if size.block is lowering.shapes.entry else "a computed size"
     op = size.op if isinstance(size, OpResult) else None
     if op is not None and op.name == "arith.constant":
         return str(constant_int(size))
     if op is not None and op.name in _SIGNS:
-        return _SIGNS[op.name].join(describe(lowering, operand) for operand in op.operands)
+        parts = [describe(lowering, operand) for operand in op.operands]
+        if op.name == "arith.muli":
+            parts = [f"({part})" if " + " in part or " - " in part else part for part in parts]
+        return _SIGNS[op.name].join(parts)
     if op is not None and op.name.startswith("arith.index_cast"):
         return describe(lowering, op.operands[0])
     return "a computed size"

@@ -18,7 +18,7 @@ from tiree.dialects import util
 from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import Lowering, Unsupported, signless
-from tiree.input.lowering.dims import concerns_dynamic, note_sizes
+from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes
 from tiree.input.lowering.dynamic_shapes import ALWAYS, handler_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
@@ -179,7 +179,10 @@ class FunctionLowering(Lowering):
         self.emit_op(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)
-            note_sizes(self, result)
+            if op.name.startswith("linalg."):
+                self.shapes.copy(new.operands[len(new.operands) - len(new.results) + result.index], result)
+            elif is_dynamic(result.type):
+                note_sizes(self, result)
 
     def lower_region(self, region: Region) -> Region:
         """A new region with the lowered contents of `region`, terminators and successors included.

@@ -184,7 +184,17 @@ def reshape(lowering: Lowering, op: Operation) -> None:
     _require_same_count(lowering, op, source, sizes)
     if set_splat(lowering, op, sizes):
         return
-    value = lowering.get(op.operands[0])
+    lowering.set(op.results[0], reshape_to(lowering, lowering.get(op.operands[0]), source, type, sizes))
+
+
+def reshape_to(
+    lowering: Lowering, value: SSAValue, source: Sequence[Size], type: TensorType, sizes: Sequence[Size]
+) -> SSAValue:
+    """A new value of sizes `source` with another type and sizes, of as many elements."""
+    if value.type == type and all(
+        a is b or (isinstance(a, int) and a == b) for a, b in zip(source, sizes, strict=True)
+    ):
+        return value
     assert is_tensor_type(value.type)
     given, made = (
         [lowering.index_of(size) for size, extent in zip(all_sizes, t.get_shape(), strict=True) if extent < 0]
@@ -197,7 +207,7 @@ def reshape(lowering: Lowering, op: Operation) -> None:
     )
     result = lowering.emit(reshaped)
     lowering.shapes.note(result, sizes)
-    lowering.set(op.results[0], result)
+    return result
 
 
 def concatenate(lowering: Lowering, op: Operation) -> None:

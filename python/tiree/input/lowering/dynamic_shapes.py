@@ -13,8 +13,9 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.input.lowering import dynamic_movement as moves
+from tiree.input.lowering import dynamic_tensor
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
-from tiree.input.lowering.dims import common_sizes, refine, require_at_least, sizes_of
+from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_at_least, sizes_of
 from tiree.input.lowering.elementwise import SCALARS, check_bitcast, map_elements, run_scalar
 from tiree.input.lowering.shape_values import get_dimension_size
 from tiree.input.lowering.structural import first_argument, ints_property
@@ -108,6 +109,7 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.dynamic_slice": moves.dynamic_slice,
     "stablehlo.dynamic_update_slice": moves.dynamic_update_slice,
     "stablehlo.real_dynamic_slice": moves.real_dynamic_slice,
+    **dynamic_tensor.HANDLERS,
 }
 ALWAYS = (
     "stablehlo.get_dimension_size",
@@ -128,13 +130,11 @@ AS_THEY_ARE = frozenset(
         "stablehlo.custom_call",
         "func.call",
         "util.call",
-        "tensor.empty",
-        "tensor.dim",
-        "linalg.generic",
-        "linalg.fill",
     }
 )
 """Ops whose ordinary handlers know `?` dimensions."""
+
+_STATIC_LINALG = frozenset({"linalg.softmax", "linalg.pack", "linalg.unpack", "linalg.mmt4d", "linalg.batch_mmt4d"})
 
 
 def handler_of(op: Operation, usual: Handler | None) -> Handler | None:
@@ -142,13 +142,9 @@ def handler_of(op: Operation, usual: Handler | None) -> Handler | None:
     found = HANDLERS.get(op.name)
     if found is not None:
         return found
-    if op.name in AS_THEY_ARE:
+    if op.name in AS_THEY_ARE or (op.name.startswith("linalg.") and op.name not in _STATIC_LINALG):
         return usual
-    dynamic = next(value.type for value in (*op.operands, *op.results) if _has_unknown(value))
+    if op.name.startswith(("arith.", "math.")):
+        return dynamic_tensor.on_tensors
+    dynamic = next(value.type for value in (*op.operands, *op.results) if is_dynamic(value.type))
     raise Unsupported(f"with the dynamic shape {dynamic}")
-
-
-def _has_unknown(value: SSAValue) -> bool:
-    from tiree.input.lowering.dims import is_dynamic
-
-    return is_dynamic(value.type)
