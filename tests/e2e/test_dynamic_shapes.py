@@ -291,6 +291,24 @@ def jax_programs() -> dict[str, tuple[Callable[..., Any], list[tuple[str, Any]]]
         "counted": (lambda x: x + jnp.arange(x.shape[0], dtype=f32)[:, None], [("n,3", f32)]),
         "padded": (lambda x: jnp.pad(x, ((1, 2), (0, 1))), [("n,3", f32)]),
         "chosen": (lambda x, y: jnp.where(x > y, x, 0.0), [("n,m", f32), ("n,m", f32)]),
+        "loop": (lambda x: jax.lax.fori_loop(0, 5, lambda _, a: a * 1.5 + x, x), [("n,3", f32)]),
+        "counted_loop": (
+            lambda x, k: jax.lax.fori_loop(0, k, lambda _, a: jnp.tanh(a) + x, x),
+            [("n,3", f32), ("", i32)],
+        ),
+        "while": (
+            lambda x: jax.lax.while_loop(lambda a: a.sum() < 100.0, lambda a: a + jnp.abs(x) + 1, x),
+            [("n,3", f32)],
+        ),
+        "branch": (lambda x: jax.lax.cond(x.sum() > 0, lambda a: a * 2, lambda a: a - 1, x), [("n,3", f32)]),
+        "switch": (
+            lambda x, k: jax.lax.switch(k % 3, [lambda a: a * 2, lambda a: a - 1, jnp.exp], x),
+            [("n,3", f32), ("", i32)],
+        ),
+        "scan": (
+            lambda x: jax.lax.scan(lambda c, _: (c * 0.5 + x, c.sum()), x, None, length=4)[1],
+            [("n,3", f32)],
+        ),
     }
 
 
@@ -310,6 +328,12 @@ def jax_programs() -> dict[str, tuple[Callable[..., Any], list[tuple[str, Any]]]
         "counted",
         "padded",
         "chosen",
+        "loop",
+        "counted_loop",
+        "while",
+        "branch",
+        "switch",
+        "scan",
     ],
 )
 def test_jax_export(name: str) -> None:
@@ -324,7 +348,7 @@ def test_jax_export(name: str) -> None:
     for sizes in ({"n": 1, "m": 1, "b": 1}, {"n": 5, "m": 18, "b": 2}, {"n": 33, "m": 7, "b": 3}):
         inputs: list[Array] = []
         for text, type in arguments:
-            shape = [int(eval(part, {}, sizes)) for part in text.split(",")]
+            shape = [int(eval(part, {}, sizes)) for part in text.split(",") if part]
             inputs.append(floats(*shape) if type is np.float32 else RNG.integers(-3, 14, shape).astype(type))
         want = np.asarray(jax.jit(function)(*inputs))
         close(here.main(*inputs), want)

@@ -180,6 +180,20 @@ class DispatchTieShapeOp(IRDLOperation):
 
 
 @irdl_op_definition
+class TensorTieShapeOp(IRDLOperation):
+    """A tensor with the sizes of its `?` dimensions."""
+
+    name = "flow.tensor.tie_shape"
+    operand = operand_def(TensorType)
+    dynamic_dims = var_operand_def(IndexType)
+    result = result_def(TensorType)
+    traits = traits_def(Pure())
+
+    def __init__(self, operand: SSAValue, dims: Sequence[SSAValue]) -> None:
+        super().__init__(operands=[operand, list(dims)], result_types=[operand.type])
+
+
+@irdl_op_definition
 class TensorConstantOp(IRDLOperation):
     """A constant that may also be a parameter (`#flow.parameter.named`)."""
 
@@ -385,6 +399,7 @@ Flow = Dialect(
         DispatchOp,
         DispatchWorkgroupsOp,
         DispatchTieShapeOp,
+        TensorTieShapeOp,
         TensorConstantOp,
         TensorSplatOp,
         TensorEmptyOp,

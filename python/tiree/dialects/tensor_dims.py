@@ -27,7 +27,13 @@ _SEGMENTS = {
 }
 """By operation: the operand segment that holds the sizes of the `?` dimensions of its results, one after another."""
 
-_TRAILING = {"tensor.empty": 0, "flow.tensor.empty": 0, "flow.tensor.alloca": 0, "flow.tensor.splat": 1}
+_TRAILING = {
+    "tensor.empty": 0,
+    "flow.tensor.empty": 0,
+    "flow.tensor.alloca": 0,
+    "flow.tensor.splat": 1,
+    "flow.tensor.tie_shape": 1,
+}
 """By operation: the operand from which on all are sizes."""
 
 _LIKE_OPERAND = {

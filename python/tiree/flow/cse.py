@@ -24,6 +24,7 @@ _PURE_OPS = frozenset(
         "flow.tensor.reshape",
         "flow.tensor.slice",
         "flow.tensor.splat",
+        "flow.tensor.tie_shape",
         "flow.tensor.update",
     )
 )

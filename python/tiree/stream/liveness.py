@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type
 
-VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast"})
+VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.tie_shape"})
 
 
 def is_tensor(value: SSAValue) -> bool:

@@ -20,6 +20,7 @@ from xdsl.passes import ModulePass
 from tiree.dialects import hal, stream, util
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
+from tiree.dialects.tensor_dims import is_dynamic
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
 from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
@@ -80,9 +81,7 @@ class Scheduler(TensorOps):
         self.borders.add_arguments()
         for block in self.region.blocks:
             for argument, resource in self.borders.resources(block):
-                length = byte_length(argument.type, block.first_op or self._any_op())
-                storage = Storage(length, resource, self.builder.index(max(length, 1)))
-                self.name(argument, storage)
+                self.name(argument, self._arrived(argument, resource, block.first_op or self._any_op()))
             self.timepoint = self.borders.timepoint(block)
             for op in list(block.ops):
                 self._one(op)
@@ -90,6 +89,15 @@ class Scheduler(TensorOps):
             op.detach()
             op.erase(safe_erase=False)
         self.borders.erase_arguments()
+
+    def _arrived(self, argument: SSAValue, resource: SSAValue, op: Operation) -> Storage:
+        """The storage of a block argument; its length is known later where it has `?`."""
+        if is_dynamic(argument):
+            storage = Storage(0, resource)
+            self.unsized[storage] = None
+            return storage
+        length = byte_length(argument.type, op)
+        return Storage(length, resource, self.builder.index(max(length, 1)))
 
     def _any_op(self) -> Operation:
         op = self.region.parent

@@ -38,6 +38,8 @@ class TensorOps:
         self.storages: dict[SSAValue, Storage] = {}
         self.handled: set[Operation] = set()
         self._splats: dict[DenseAttr, Storage] = {}
+        self.unsized: dict[Storage, None] = {}
+        """Storages of block arguments whose sizes have not been seen yet."""
         self.device_ops: dict[str, Callable[[Operation], None]] = {
             "flow.dispatch": self._dispatch,
             "flow.tensor.splat": self._splat,
@@ -46,6 +48,7 @@ class TensorOps:
             "flow.tensor.clone": self._clone,
             "flow.tensor.reshape": self._view,
             "flow.tensor.bitcast": self._view,
+            "flow.tensor.tie_shape": self._tie,
             "flow.tensor.slice": self._slice,
             "flow.tensor.update": self._update,
             "flow.tensor.store": self._store,
@@ -209,6 +212,15 @@ class TensorOps:
             self.name(op.results[0], self.fill_or_constant(constant, op))
         else:
             self.name(op.results[0], self.storage_of(op.operands[0], op))
+
+    def _tie(self, op: Operation) -> None:
+        """Says how long a tensor is that arrived in a block."""
+        storage = self.storage_of(op.operands[0], op)
+        if storage in self.unsized:
+            del self.unsized[storage]
+            storage.length = self.builder.byte_length(op.results[0], op)
+            storage.resource_size = self.builder.length(storage.length)
+        self.name(op.results[0], storage)
 
     def _barrier_views(self, op: Operation) -> None:
         for operand, result in zip(op.operands, op.results, strict=True):

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tiree.input.lowering.context import Lowering, Unsupported, signless
+from tiree.dialects.flow import TensorTieShapeOp
+from tiree.input.lowering.context import Lowering, Size, Unsupported, ranked_type, signless
+from tiree.input.lowering.dims import is_dynamic, sizes_of
 from tiree.input.lowering.reduce import body_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.shape_values import shape_assertion
-from tiree.support.typed import is_integer_attr
+from tiree.support.typed import is_integer_attr, is_tensor_type
 
 
 def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
@@ -22,9 +25,38 @@ def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
     block = Block()
     with lowering.inside(block):
         results = lowering.lower_ops(body_of(op, region))
-        values = [lowering.get(value) for value in results]
-        lowering.emit_op(scf.YieldOp.create(operands=values))
+        lowering.emit_op(scf.YieldOp.create(operands=_passed(lowering, results)))
     return Region(block)
+
+
+def _passed(lowering: Lowering, values: Sequence[SSAValue]) -> list[SSAValue]:
+    """What stands for old values where they cross the border of a block: tensors, then the sizes of those with `?`."""
+    sizes: list[SSAValue] = []
+    for value in values:
+        if is_dynamic(value.type):
+            pairs = zip(sizes_of(lowering, value), ranked_type(value).get_shape(), strict=True)
+            sizes += [lowering.index_of(size) for size, extent in pairs if extent == DYNAMIC_INDEX]
+    return [*(lowering.get(value) for value in values), *sizes]
+
+
+def _with_sizes(types: Sequence[Attribute]) -> list[Attribute]:
+    """The types of what `_passed` gives."""
+    counts = [type.get_shape().count(DYNAMIC_INDEX) if is_tensor_type(type) else 0 for type in types]
+    return [*types, *[IndexType()] * sum(counts)]
+
+
+def _receive(lowering: Lowering, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
+    """The values behind a border: tensors with `?` are tied to their sizes."""
+    given = iter(new[len(old) :])
+    for value, tensor in zip(old, new, strict=False):
+        if not is_dynamic(value.type):
+            lowering.set(value, tensor)
+            continue
+        sizes: list[Size] = [next(given) if n == DYNAMIC_INDEX else n for n in ranked_type(value).get_shape()]
+        tie = TensorTieShapeOp(tensor, [size for size in sizes if not isinstance(size, int)])
+        tied = lowering.emit(tie)
+        lowering.shapes.note(tied, sizes)
+        lowering.set(value, tied)
 
 
 def _result_types(op: Operation) -> list[Attribute]:
@@ -38,9 +70,9 @@ def _if(lowering: Lowering, op: Operation) -> None:
         return
     condition = lowering.extract(lowering.get(op.operands[0]))
     regions = [_branch(lowering, op, 0), _branch(lowering, op, 1)]
-    new = scf.IfOp.create(operands=[condition], result_types=_result_types(op), regions=regions)
+    new = scf.IfOp.create(operands=[condition], result_types=_with_sizes(_result_types(op)), regions=regions)
     lowering.emit_op(new)
-    _set_all(lowering, op, new.results)
+    _receive(lowering, op.results, new.results)
 
 
 def _inline(lowering: Lowering, op: Operation, region: int) -> None:
@@ -60,7 +92,7 @@ def _case(lowering: Lowering, op: Operation) -> None:
         _inline(lowering, op, index if 0 <= index < count else count - 1)
         return
     index = lowering.extract(lowering.get(op.operands[0]))
-    types = _result_types(op)
+    types = _with_sizes(_result_types(op))
 
     def chain(branch: int) -> Operation:
         s = lowering.scalars()
@@ -72,40 +104,34 @@ def _case(lowering: Lowering, op: Operation) -> None:
             block = Block()
             with lowering.inside(block):
                 inner = chain(branch + 1)
-                lowering.emit_op(scf.YieldOp.create(operands=list(inner.results)))
+                _receive(lowering, op.results, inner.results)
+                lowering.emit_op(scf.YieldOp.create(operands=_passed(lowering, op.results)))
             other = Region(block)
         new = scf.IfOp.create(operands=[taken], result_types=types, regions=[then, other])
         lowering.emit_op(new)
         return new
 
-    _set_all(lowering, op, chain(0).results)
+    _receive(lowering, op.results, chain(0).results)
 
 
 def _while(lowering: Lowering, op: Operation) -> None:
-    types = _result_types(op)
-    inits = [lowering.get(value) for value in op.operands]
+    types = _with_sizes(_result_types(op))
+    inits = _passed(lowering, op.operands)
     condition, body = body_of(op, 0), body_of(op, 1)
     before = Block(arg_types=types)
     with lowering.inside(before):
-        for old, new in zip(condition.args, before.args, strict=True):
-            lowering.set(old, new)
+        _receive(lowering, condition.args, before.args)
         predicate = lowering.lower_ops(condition)[0]
         flag = lowering.extract(lowering.get(predicate))
-        lowering.emit_op(scf.ConditionOp.create(operands=[flag, *before.args]))
+        lowering.emit_op(scf.ConditionOp.create(operands=[flag, *_passed(lowering, condition.args)]))
     after = Block(arg_types=types)
     with lowering.inside(after):
-        for old, new in zip(body.args, after.args, strict=True):
-            lowering.set(old, new)
-        results = [lowering.get(value) for value in lowering.lower_ops(body)]
+        _receive(lowering, body.args, after.args)
+        results = _passed(lowering, lowering.lower_ops(body))
         lowering.emit_op(scf.YieldOp.create(operands=results))
     new = scf.WhileOp.create(operands=inits, result_types=types, regions=[Region(before), Region(after)])
     lowering.emit_op(new)
-    _set_all(lowering, op, new.results)
-
-
-def _set_all(lowering: Lowering, op: Operation, results: Sequence[SSAValue]) -> None:
-    for old, new in zip(op.results, results, strict=True):
-        lowering.set(old, new)
+    _receive(lowering, op.results, new.results)
 
 
 def _composite(lowering: Lowering, op: Operation) -> None:

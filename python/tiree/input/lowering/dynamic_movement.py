@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, IndexType, IntegerType, TensorType
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.flow import TensorReshapeOp
 from tiree.dialects.iree_tensor_ext import segment_sizes
@@ -95,14 +96,15 @@ def broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
         wanted = lowering.shapes.representative(sizes[target])
         if size == 1 or dim in expanding:
             continue
-        if isinstance(size, int) or dim in fixed or size is wanted or not _may_be_one(op, dim):
+        if isinstance(size, int) or dim in fixed or size is wanted:
             sizes[target] = require_equal(lowering, op, size, wanted)
             kept[dim] = target
         else:
             require_one_or(lowering, op, size, wanted)
             unsure[dim] = size
-    if not unsure and len(kept) == len(given):
-        map = map_attr(len(sizes), tuple(dims))
+    if not unsure:
+        exprs = [AffineExpr.dimension(kept[d]) if d in kept else AffineExpr.constant(0) for d in range(len(given))]
+        map = AffineMapAttr(AffineMap(len(sizes), 0, tuple(exprs)))
         lowering.set(op.results[0], lowering.parallel([(value, map)], type, first_argument, sizes))
         return
 
@@ -121,11 +123,6 @@ def broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
         return s.extract(value, at)
 
     lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
-
-
-def _may_be_one(op: Operation, dim: int) -> bool:
-    del op, dim
-    return True
 
 
 def require_one_or(lowering: Lowering, op: Operation, size: Size, other: Size) -> None:

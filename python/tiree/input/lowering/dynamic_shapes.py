@@ -128,6 +128,9 @@ AS_THEY_ARE = frozenset(
         "stablehlo.dot",
         "stablehlo.reduce",
         "stablehlo.custom_call",
+        "stablehlo.if",
+        "stablehlo.case",
+        "stablehlo.while",
         "func.call",
         "util.call",
     }
