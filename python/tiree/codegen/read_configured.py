@@ -125,7 +125,7 @@ class _Function:
         window = self.window(buffer)
         source = self.bound[window.subspan]
         if window.subview is None:
-            op = DispatchTensorLoadOp.whole(source)
+            op = DispatchTensorLoadOp.whole(source, list(window.subspan.dynamic_dims))
         else:
             element = memref_type(buffer).element_type
             offsets, properties = _box(window.subview)
@@ -141,7 +141,7 @@ class _Function:
         window = self.window(buffer)
         target = self.bound[window.subspan]
         if window.subview is None:
-            op = DispatchTensorStoreOp.whole(value, target)
+            op = DispatchTensorStoreOp.whole(value, target, list(window.subspan.dynamic_dims))
         else:
             offsets, properties = _box(window.subview)
             op = DispatchTensorStoreOp.create(
