@@ -130,9 +130,11 @@ class _Checker:
             raise CompileError(Diagnostic(what, location_of(op)))
         if self._argument(second) is None and not isinstance(first, int) and self._argument(first) is not None:
             first, second = second, first
-        other = ConstantOp.index(first) if isinstance(first, int) else None
-        equal = arith.CmpiOp(second, other.result if other is not None else first, "eq")  # pyright: ignore
-        self._add(op, [*([other] if other is not None else []), equal], self._text(op, first, second))
+        ops: list[Operation] = []
+        if isinstance(first, int):
+            ops.append(ConstantOp.index(first))
+        ops.append(arith.CmpiOp(second, first if not isinstance(first, int) else ops[0].results[0], "eq"))
+        self._add(op, ops, self._text(op, first, second))
         if op.parent is self.entry:
             self._unite(second, first)
 
@@ -169,9 +171,10 @@ class _Checker:
     def _argument(self, size: Size) -> tuple[int, int] | None:
         """Number and dimension of the argument that a size is of."""
         op = size.op if isinstance(size, OpResult) else None
-        if not isinstance(op, BufferViewDimOp) or not isinstance(op.operands[0], BlockArgument):
+        view = op.operands[0] if isinstance(op, BufferViewDimOp) else None
+        if op is None or not isinstance(view, BlockArgument):
             return None
-        return op.operands[0].index, int_of(op.properties["index"])
+        return view.index, int_of(op.properties["index"])
 
     def _describe(self, size: Size) -> str:
         if isinstance(size, int):

@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith as xarith
-from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, i1
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, ArrayAttr, MemRefType, i1
+from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from tiree.codegen.common.body import TRAPPING, BodyEvaluator, Value
 from tiree.codegen.common.builder import CONDITIONAL, DYNAMIC_LOOP, I64, INDEX, Buffer, KernelBuilder
@@ -331,10 +332,10 @@ class DynamicEvaluator(Evaluator):
             carried.append(value)
         return list(self._nest(op, loops, list(reductions), carried))
 
-    def to_accumulator(self, value: Value, element: object) -> SSAValue:
+    def to_accumulator(self, value: Value, element: Attribute) -> SSAValue:
         ssa = self.ssa(value)
         assert isinstance(ssa, SSAValue)
-        ssa = self.b.narrow(ssa, element)  # pyright: ignore[reportArgumentType]: element types are attributes
+        ssa = self.b.narrow(ssa, element)
         return self.b.broadcast(ssa, self.width)
 
     def _nest(
@@ -411,9 +412,10 @@ def _lanes(value: SSAValue) -> int:
 
 
 def maps_of(op: Operation) -> list[LinearMap]:
-    return [LinearMap(attr.data) for attr in op.properties["indexing_maps"].data]  # pyright: ignore
+    maps = cast("ArrayAttr[AffineMapAttr]", op.properties["indexing_maps"])
+    return [LinearMap(attr.data) for attr in maps.data]
 
 
 def reduction_dims(op: Operation) -> list[int]:
-    types = op.properties["iterator_types"].data  # pyright: ignore
-    return [dim for dim, attr in enumerate(types) if attr.data.value != "parallel"]  # pyright: ignore
+    types = cast("ArrayAttr[IteratorTypeAttr]", op.properties["iterator_types"])
+    return [dim for dim, attr in enumerate(types.data) if attr.data is not IteratorType.PARALLEL]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, scf
 from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, IndexType, IntegerType, TensorType
-from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.flow import TensorReshapeOp
@@ -43,7 +43,7 @@ def set_splat(lowering: Lowering, op: Operation, sizes: Sequence[Size]) -> bool:
     return scalar is not None
 
 
-def conditional(s: ScalarBuilder, condition: SSAValue, then: Emit, otherwise: Emit, type: object) -> SSAValue:
+def conditional(s: ScalarBuilder, condition: SSAValue, then: Emit, otherwise: Emit, type: Attribute) -> SSAValue:
     """`scf.if` with a value, in a body."""
     regions: list[Region] = []
     for emit in (then, otherwise):
@@ -51,7 +51,7 @@ def conditional(s: ScalarBuilder, condition: SSAValue, then: Emit, otherwise: Em
         inner = ScalarBuilder(block, s.location)
         inner.add(scf.YieldOp.create(operands=[emit(inner)]))
         regions.append(Region(block))
-    op = scf.IfOp.create(operands=[condition], result_types=[type], regions=regions)  # pyright: ignore
+    op = scf.IfOp.create(operands=[condition], result_types=[type], regions=regions)
     return s.add(op).results[0]
 
 
@@ -271,7 +271,8 @@ def pad(lowering: Lowering, op: Operation) -> None:
             position = s.index(d)
             if low[d] != 0:
                 position = s.sub(position, value_of(s, low[d]))
-            if not isinstance(low[d], int) or low[d] > 0:  # pyright: ignore[reportOperatorIssue]
+            first = low[d]
+            if not isinstance(first, int) or first > 0:
                 conditions.append(s.cmpi("sge", position, zero))
             if interior[d] != 0:
                 step = s.add_(value_of(s, interior[d]), s.constant(_INDEX, 1))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.dialects import arith, cf, tensor
 from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, TensorType, UnitAttr
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type, signless
@@ -55,8 +55,8 @@ def elements_of(lowering: Lowering, old: SSAValue) -> list[SSAValue] | None:
     return [lowering.constant(_attribute(constant.element_type, int(number))) for number in numbers]
 
 
-def _attribute(type: object, number: int) -> IntegerAttr:
-    found = scalar_attribute(type, number)  # pyright: ignore[reportArgumentType]: an element type
+def _attribute(type: Attribute, number: int) -> IntegerAttr:
+    found = scalar_attribute(type, number)
     assert isinstance(found, IntegerAttr)
     return found
 
