@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench clean wheel test-python test-rust
+.PHONY: help install main test lint bench clean wheel test-python test-rust loom stress
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -28,6 +28,7 @@ test-rust: install ## Rust: format, clippy, unit tests, doctests, documentation
 	cargo fmt --all --check
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo clippy --workspace --all-targets --quiet -- -D warnings
 	PYO3_PYTHON=$(abspath $(BIN)/python) cargo test --workspace --exclude tiree-python --quiet
+	$(MAKE) loom
 	RUSTDOCFLAGS="-D warnings" PYO3_PYTHON=$(abspath $(BIN)/python) cargo doc --workspace --no-deps --quiet
 
 test-python: install ## Python tests
@@ -39,6 +40,15 @@ lint: install ## ruff, pyright, import-linter, generated files
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 	$(BIN)/python isa/generate.py --check
+
+LOOM := RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR=$(or $(CARGO_TARGET_DIR),target)/loom cargo test --release --lib --quiet
+
+loom: ## Model-check the task system's protocols: all interleavings of a few threads
+	$(LOOM) -p tiree-task models
+
+stress: loom ## loom models of fences too, and the task system under load (minutes)
+	$(LOOM) -p tiree-hal models
+	TIREE_STRESS_DIVISOR=1 cargo test --release -p tiree-task --test stress
 
 bench: install ## Compare with IREE in one run, as ratios
 	$(BIN)/python benches/python/compare_iree.py

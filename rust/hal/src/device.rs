@@ -2,7 +2,7 @@
 
 use crate::allocator::Allocator;
 use crate::buffer::Buffer;
-use crate::drivers::{Counts, LocalSync, LocalTask, Null};
+use crate::drivers::{Counts, LocalSync, LocalTask, Null, Workers};
 use crate::executable::{LoadOptions, cpu};
 use crate::execute::Threads;
 use crate::fence::Fence;
@@ -11,7 +11,7 @@ use crate::timeline;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tiree_task::{Executor, Topology, TopologyOptions};
+use tiree_task::{Executor, Priority, Topology, TopologyOptions};
 use tiree_vm::{Charge, Quota, RefObject, Result, Shared, Status};
 
 /// What differs between devices.
@@ -25,6 +25,10 @@ pub(crate) trait Driver: Send + Sync {
     fn admit(&self, waits: Option<&Fence>) -> Result<Admission<'_>>;
     /// Passes the outcome of an admitted operation on.
     fn finish(&self, result: Result<()>, signals: Option<&Fence>) -> Result<()>;
+    /// The same workers for submissions of another priority.
+    fn with_priority(&self, _priority: Priority) -> Option<Box<dyn Driver>> {
+        None
+    }
     /// Threads that run dispatches.
     fn worker_count(&self) -> usize;
     /// Whether `submit` and `admit` wait on the calling thread.
@@ -86,8 +90,15 @@ impl Device {
 
     /// A device that runs on the workers of `executor`, which may be shared by several devices.
     pub fn local_task(executor: Arc<Executor>) -> Arc<Device> {
-        let driver = Box::new(LocalTask::new(executor));
-        Device::new("local-task", driver)
+        let workers = Workers { executor, priority: Priority::Normal };
+        Device::new("local-task", Box::new(LocalTask { workers }))
+    }
+
+    /// The same device (its workers, its memory) for submissions of another priority. None for devices without workers.
+    pub fn with_priority(&self, priority: Priority) -> Option<Arc<Device>> {
+        let driver = self.driver.with_priority(priority)?;
+        let system_libraries = AtomicBool::new(self.load_options().system_libraries);
+        Some(Arc::new(Device { id: self.id, allocator: self.allocator.clone(), driver, system_libraries }))
     }
 
     /// A device that executes nothing and counts everything.

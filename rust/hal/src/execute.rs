@@ -3,14 +3,14 @@
 use crate::binding_table::Table;
 use crate::buffer::{Buffer, Pins, WHOLE_BUFFER};
 use crate::command_buffer::{Bound, Command, Counts, Dispatch, Program, check_counts};
-use crate::drivers::Counters;
+use crate::drivers::{Counters, Workers};
 use crate::executable::{DispatchArguments, Owners, Share};
 use crate::timeline::{self, Traced};
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::ops::Range;
 use std::time::Instant;
-use tiree_task::Executor;
+use tiree_task::GridOptions;
 use tiree_vm::{Annotate, Result, Status, limits};
 
 /// Bytes of a fill, copy or update that one tile handles.
@@ -74,7 +74,7 @@ pub(crate) enum Threads<'a> {
     /// On the calling thread only, with this limit of local memory.
     Caller(usize),
     /// On the calling thread and the workers.
-    Pool(&'a Executor),
+    Pool(&'a Workers),
     /// Nowhere: they are counted.
     Nobody(&'a Counters),
 }
@@ -170,7 +170,7 @@ fn run_commands<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threa
                 prepare(program, index, &resolved)?.count(counters);
             }
         }
-        Threads::Pool(executor) => {
+        Threads::Pool(workers) => {
             for range in &program.regions {
                 let mut region = Region { works: SmallVec::new() };
                 for index in range.clone() {
@@ -179,7 +179,7 @@ fn run_commands<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threa
                         region.works.push(work);
                     }
                 }
-                region.run(executor).annotate(|| format!("while executing commands {}..{}", range.start, range.end))?;
+                region.run(workers).annotate(|| format!("while executing commands {}..{}", range.start, range.end))?;
             }
         }
     }
@@ -397,7 +397,9 @@ thread_local! {
 }
 
 impl Region<'_> {
-    fn run(&self, executor: &Executor) -> Result<()> {
+    fn run(&self, workers: &Workers) -> Result<()> {
+        let Workers { executor, priority } = workers;
+        let options = |begin_inline| GridOptions { begin_inline, priority: *priority };
         let tiles: u64 = self.works.iter().map(|work| work.tiles).sum();
         let estimate: f64 = self.works.iter().map(Work::estimate).sum();
         let body = |participant: &tiree_task::Participant, range: Range<u64>| self.run_range(range, participant);
@@ -406,14 +408,14 @@ impl Region<'_> {
             EXECUTIONS.set(number.wrapping_add(1));
             let timed = number.is_multiple_of(TIMED) || !self.works.iter().all(Work::is_measured);
             let begin = timed.then(Instant::now);
-            executor.run_small_grid(tiles, body).map_err(GridError::into_status)?;
+            executor.run_grid_with(options(true), tiles, body).map_err(GridError::into_status)?;
             if let Some(begin) = begin {
                 self.record(begin.elapsed().as_nanos() as f64, estimate);
             }
             return Ok(());
         }
         let begin = Instant::now();
-        executor.run_grid(tiles, body).map_err(GridError::into_status)?;
+        executor.run_grid_with(options(false), tiles, body).map_err(GridError::into_status)?;
         // A shared region took about as many workers' time; the estimate only decides where the next one begins.
         let workers = (executor.worker_count() as f64).min(tiles as f64).max(1.0);
         self.record(begin.elapsed().as_nanos() as f64 * workers, estimate);

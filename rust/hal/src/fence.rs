@@ -1,10 +1,9 @@
 //! `hal.fence`: a set of (semaphore, payload) pairs, reached when all of them are.
 
 use crate::semaphore::{Helper, Semaphore};
-use parking_lot::{Mutex, MutexGuard};
+use crate::sync::{AtomicU8, AtomicUsize, Mutex, MutexGuard, Ordering};
 use smallvec::SmallVec;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Instant;
 use tiree_vm::{Charge, RefObject, Result, Status, Wait};
 
@@ -210,13 +209,19 @@ struct Join<F> {
 
 impl<F: FnOnce(Result<()>)> Join<F> {
     fn arrive(&self, result: Result<()>) {
-        let last = self.left.fetch_sub(1, Ordering::AcqRel) == 1;
-        if last || result.is_err() {
-            // Taken by whoever comes first: the last one, or the first failure.
-            let callback = self.callback.lock().take();
-            if let Some(callback) = callback {
-                callback(result);
-            }
+        // A failure takes the callback before it is counted: whoever comes last must not find it and say that all is well.
+        if result.is_err() {
+            self.call(result);
+            self.left.fetch_sub(1, Ordering::AcqRel);
+        } else if self.left.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.call(result);
+        }
+    }
+
+    fn call(&self, result: Result<()>) {
+        let callback = self.callback.lock().take();
+        if let Some(callback) = callback {
+            callback(result);
         }
     }
 }

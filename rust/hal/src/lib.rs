@@ -34,6 +34,8 @@ pub mod fence;
 pub mod file;
 mod import_table;
 pub mod memory;
+#[cfg(all(test, loom))]
+mod models;
 pub mod module;
 pub mod parameters;
 mod pattern;
@@ -41,6 +43,7 @@ mod program;
 pub mod queue;
 pub mod runtime;
 pub mod semaphore;
+mod sync;
 mod timeline;
 mod transient;
 pub mod types;

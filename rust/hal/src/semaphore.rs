@@ -3,12 +3,11 @@
 //! Callbacks run on the thread that signals, after the lock is released, through a per-thread queue: a callback that
 //! signals the next semaphore of a long chain does not nest.
 
+use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
 use crate::timeline;
-use parking_lot::{Condvar, Mutex};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use tiree_vm::{RefObject, Result, Status};
 
@@ -48,21 +47,28 @@ impl RefObject for Semaphore {
     }
 }
 
+#[cfg(not(loom))]
 thread_local! {
     static QUEUED: RefCell<VecDeque<(Callback, Result<()>)>> = const { RefCell::new(VecDeque::new()) };
     static DRAINING: Cell<bool> = const { Cell::new(false) };
 }
 
+#[cfg(loom)]
+loom::thread_local! {
+    static QUEUED: RefCell<VecDeque<(Callback, Result<()>)>> = RefCell::new(VecDeque::new());
+    static DRAINING: Cell<bool> = Cell::new(false);
+}
+
 /// Runs callbacks, or leaves them to the frame of this thread that is already running some.
 fn run_callbacks(callbacks: impl Iterator<Item = (Callback, Result<()>)>) {
-    QUEUED.with_borrow_mut(|queue| queue.extend(callbacks));
-    if DRAINING.replace(true) {
+    QUEUED.with(|queue| queue.borrow_mut().extend(callbacks));
+    if DRAINING.with(|draining| draining.replace(true)) {
         return;
     }
-    while let Some((callback, result)) = QUEUED.with_borrow_mut(VecDeque::pop_front) {
+    while let Some((callback, result)) = QUEUED.with(|queue| queue.borrow_mut().pop_front()) {
         callback(result);
     }
-    DRAINING.set(false);
+    DRAINING.with(|draining| draining.set(false));
 }
 
 impl Semaphore {
@@ -203,7 +209,8 @@ impl Semaphore {
             }
         }
         let spin_end = Instant::now() + WAIT_SPIN;
-        while Instant::now() < spin_end {
+        // In models time stands still.
+        while !cfg!(loom) && Instant::now() < spin_end {
             if let Some(result) = self.poll(value) {
                 return result;
             }

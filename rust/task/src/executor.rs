@@ -1,7 +1,4 @@
-//! The worker threads: finding work, running it, going to sleep, shutting down.
-//!
-//! A worker looks for work in this order: its own deque, the injector (work from outside), the other workers' deques.
-//! The sleep protocol is described in `sleep.rs`.
+//! The pool: making it, giving it work, shutting it down. What its threads do is in `worker.rs`.
 //!
 //! Threads start with the first work that needs them: a process that only runs tiny grids never has any, and may fork.
 //!
@@ -11,43 +8,46 @@
 //! 3. every worker runs what the queues still hold and leaves when it finds nothing;
 //! 4. the threads are joined, except by a worker that itself dropped the last handle, and except in a forked child.
 
-use crate::error::{Error, from_panic};
+use crate::error::Error;
 use crate::fork;
 use crate::grid::{Body, GridShared, Participant};
 use crate::scope::Scope;
-use crate::sleep::EventCount;
-use crate::topology::{Topology, TopologyOptions, pin_current_thread};
-use crossbeam_deque::{Injector, Steal, Stealer, Worker};
-use std::cell::Cell;
+use crate::topology::{Topology, TopologyOptions};
+use crate::worker::{self, Shared, Work};
+use crossbeam_deque::Worker;
 use std::ops::Range;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const NOT_STARTED: u64 = u64::MAX;
 
-enum Work {
-    /// An invitation to take part in a grid.
-    Grid(Arc<GridShared>),
-    Task(Box<dyn FnOnce() + Send>, Option<Scope>),
+/// How soon work is begun when all workers are busy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Priority {
+    /// In its turn.
+    #[default]
+    Normal,
+    /// Before everything that is not urgent: workers look for it between two claims of the tiles of an ordinary grid.
+    /// For work that somebody waits for; when all is urgent nothing is.
+    Urgent,
 }
 
-struct Shared {
-    injector: Injector<Work>,
-    stealers: Vec<Stealer<Work>>,
-    events: EventCount,
-    shutdown: AtomicBool,
-    /// Fork generation the threads were started in, or NOT_STARTED.
-    started: AtomicU64,
-    spin: Duration,
-    topology: Topology,
+/// How a grid is run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct GridOptions {
+    /// Begin on the calling thread and share only what turns out to be long.
+    pub begin_inline: bool,
+    /// How soon the workers help.
+    pub priority: Priority,
 }
 
 /// A pool of worker threads. Share it in an `Arc`; dropping it finishes the queued work and joins the threads.
 pub struct Executor {
     shared: Arc<Shared>,
+    /// Fork generation the threads were started in, or NOT_STARTED.
+    started: AtomicU64,
     /// Deques that wait for their thread to start, then the threads.
     startup: Mutex<Startup>,
     stack_size: usize,
@@ -56,17 +56,6 @@ pub struct Executor {
 struct Startup {
     deques: Vec<Worker<Work>>,
     threads: Vec<JoinHandle<()>>,
-}
-
-/// The calling thread's place in a pool; lives on the worker's stack for as long as the thread runs.
-struct WorkerThread {
-    shared: Arc<Shared>,
-    deque: Worker<Work>,
-    index: usize,
-}
-
-thread_local! {
-    static CURRENT: Cell<*const WorkerThread> = const { Cell::new(std::ptr::null()) };
 }
 
 impl Executor {
@@ -78,17 +67,11 @@ impl Executor {
         let topology = Topology::resolve(options)?;
         // LIFO for the owner: the invitation pushed last belongs to the grid the worker is in.
         let deques: Vec<Worker<Work>> = topology.workers.iter().map(|_| Worker::new_lifo()).collect();
-        let shared = Arc::new(Shared {
-            injector: Injector::new(),
-            stealers: deques.iter().map(Worker::stealer).collect(),
-            events: EventCount::new(),
-            shutdown: AtomicBool::new(false),
-            started: AtomicU64::new(NOT_STARTED),
-            spin: Duration::from_micros(u64::from(options.worker_spin_us)),
-            topology,
-        });
+        let spin = Duration::from_micros(u64::from(options.worker_spin_us));
+        let shared = Arc::new(Shared::new(topology, spin, &deques));
         let startup = Mutex::new(Startup { deques, threads: Vec::new() });
-        Ok(Self { shared, startup, stack_size: options.worker_stack_size.max(64 * 1024) })
+        let stack_size = options.worker_stack_size.max(64 * 1024);
+        Ok(Self { shared, started: AtomicU64::new(NOT_STARTED), startup, stack_size })
     }
 
     /// Number of workers.
@@ -103,25 +86,14 @@ impl Executor {
 
     fn participant(&self) -> Participant {
         let worker_count = self.worker_count();
-        let index = self.with_current(|worker| worker.index).unwrap_or(worker_count);
+        let index = self.shared.current().map_or(worker_count, |worker| worker.index);
         Participant { index, worker_count, local_memory_limit: self.shared.topology.local_memory }
-    }
-
-    /// Calls `body` with the calling thread's worker record when it belongs to this executor.
-    fn with_current<R>(&self, body: impl FnOnce(&WorkerThread) -> R) -> Option<R> {
-        let pointer = CURRENT.get();
-        if pointer.is_null() {
-            return None;
-        }
-        // SAFETY: a non-null CURRENT points at the record on this very thread's stack, reset before the record dies.
-        let worker = unsafe { &*pointer };
-        Arc::ptr_eq(&worker.shared, &self.shared).then(|| body(worker))
     }
 
     /// Starts the threads if they are not running.
     fn start(&self) -> Result<(), Error> {
         let generation = fork::generation();
-        let started = self.shared.started.load(Ordering::Acquire);
+        let started = self.started.load(Ordering::Acquire);
         if started == generation {
             return Ok(());
         }
@@ -129,7 +101,7 @@ impl Executor {
             return Err(Error::Forked);
         }
         let mut startup = self.startup.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        if self.shared.started.load(Ordering::Acquire) != NOT_STARTED {
+        if self.started.load(Ordering::Acquire) != NOT_STARTED {
             return Ok(());
         }
         while let Some(deque) = startup.deques.pop() {
@@ -138,7 +110,7 @@ impl Executor {
             let thread = std::thread::Builder::new()
                 .name(format!("tiree-worker-{index}"))
                 .stack_size(self.stack_size)
-                .spawn(move || worker_main(shared, deque, index));
+                .spawn(move || worker::main(shared, deque, index));
             match thread {
                 Ok(thread) => startup.threads.push(thread),
                 // Fewer workers than planned is slower, not wrong; none at all is an error.
@@ -146,7 +118,7 @@ impl Executor {
                 Err(_) => break,
             }
         }
-        self.shared.started.store(generation, Ordering::Release);
+        self.started.store(generation, Ordering::Release);
         Ok(())
     }
 
@@ -155,7 +127,7 @@ impl Executor {
     /// # Errors
     /// [`Error::Forked`].
     pub fn check_fork(&self) -> Result<(), Error> {
-        let started = self.shared.started.load(Ordering::Acquire);
+        let started = self.started.load(Ordering::Acquire);
         if started == NOT_STARTED || started == fork::generation() { Ok(()) } else { Err(Error::Forked) }
     }
 
@@ -164,6 +136,19 @@ impl Executor {
     /// # Errors
     /// [`Error::ShutDown`], [`Error::Forked`] or [`Error::Thread`]; the task has not been and will not be run.
     pub fn spawn(&self, scope: Option<&Scope>, task: Box<dyn FnOnce() + Send>) -> Result<(), Error> {
+        self.spawn_at(Priority::Normal, scope, task)
+    }
+
+    /// As [`spawn`](Self::spawn), with a priority.
+    ///
+    /// # Errors
+    /// As [`spawn`](Self::spawn).
+    pub fn spawn_at(
+        &self,
+        priority: Priority,
+        scope: Option<&Scope>,
+        task: Box<dyn FnOnce() + Send>,
+    ) -> Result<(), Error> {
         if self.shared.shutdown.load(Ordering::Relaxed) {
             return Err(Error::ShutDown);
         }
@@ -171,15 +156,8 @@ impl Executor {
         if let Some(scope) = scope {
             scope.begin();
         }
-        self.push(std::iter::once(Work::Task(task, scope.cloned())), 1);
+        self.shared.push(std::iter::once(Work::Task(task, scope.cloned())), 1, priority);
         Ok(())
-    }
-
-    fn push(&self, items: impl Iterator<Item = Work>, count: usize) {
-        let mut items = items;
-        self.with_current(|worker| items.by_ref().for_each(|item| worker.deque.push(item)));
-        items.for_each(|item| self.shared.injector.push(item));
-        self.shared.events.notify(count);
     }
 
     /// Runs tiles `0..count`, sharing them with the workers from the start. `body` gets ranges of tiles, in no
@@ -192,7 +170,7 @@ impl Executor {
         F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
         E: Send + From<Error>,
     {
-        self.grid(count, false, &body)
+        self.run_grid_with(GridOptions::default(), count, body)
     }
 
     /// As [`run_grid`](Self::run_grid), but begins on the calling thread and shares only what turns out to be long.
@@ -204,10 +182,14 @@ impl Executor {
         F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
         E: Send + From<Error>,
     {
-        self.grid(count, true, &body)
+        self.run_grid_with(GridOptions { begin_inline: true, ..Default::default() }, count, body)
     }
 
-    fn grid<F, E>(&self, count: u64, begin_inline: bool, closure: &F) -> Result<(), E>
+    /// Runs tiles `0..count` as `options` say.
+    ///
+    /// # Errors
+    /// As [`run_grid`](Self::run_grid).
+    pub fn run_grid_with<F, E>(&self, options: GridOptions, count: u64, body: F) -> Result<(), E>
     where
         F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
         E: Send + From<Error>,
@@ -215,11 +197,11 @@ impl Executor {
         if count == 0 {
             return Ok(());
         }
-        let body = Body { closure, error: Mutex::new(None) };
+        let body = Body::new(&body);
         let participant = self.participant();
         let may_share = count > 1 && self.worker_count() > 1;
         let mut first = 0;
-        if begin_inline || !may_share {
+        if options.begin_inline || !may_share {
             match body.run_inline(&participant, count, may_share) {
                 None => return body.into_result(),
                 Some(left) => first = left,
@@ -232,10 +214,13 @@ impl Executor {
             }
             other => other?,
         }
-        let grid = Arc::new(GridShared::new(&body, first..count, self.worker_count()));
+        let grid = Arc::new(GridShared::new(&body, first..count, self.worker_count(), options.priority));
         let helpers = (self.worker_count() as u64 - 1).min(count - first - 1) as usize;
-        self.push((0..helpers).map(|_| Work::Grid(grid.clone())), helpers);
-        grid.participate(&participant);
+        self.shared.push((0..helpers).map(|_| Work::Grid(grid.clone())), helpers, options.priority);
+        match self.shared.current() {
+            Some(worker) => grid.participate(&participant, || worker.run_urgent()),
+            None => grid.participate(&participant, || ()),
+        }
         grid.wait_done();
         body.into_result()
     }
@@ -259,102 +244,4 @@ impl Drop for Executor {
             }
         }
     }
-}
-
-impl Shared {
-    fn has_work(&self) -> bool {
-        !self.injector.is_empty() || self.stealers.iter().any(|stealer| !stealer.is_empty())
-    }
-
-    fn steal(&self, deque: &Worker<Work>, index: usize) -> Option<Work> {
-        loop {
-            let mut retry = false;
-            match self.injector.steal_batch_and_pop(deque) {
-                Steal::Success(work) => return Some(work),
-                Steal::Retry => retry = true,
-                Steal::Empty => {}
-            }
-            let count = self.stealers.len();
-            for offset in 1..count {
-                match self.stealers[(index + offset) % count].steal() {
-                    Steal::Success(work) => return Some(work),
-                    Steal::Retry => retry = true,
-                    Steal::Empty => {}
-                }
-            }
-            if !retry {
-                return None;
-            }
-        }
-    }
-}
-
-impl WorkerThread {
-    fn find(&self) -> Option<Work> {
-        self.deque.pop().or_else(|| self.shared.steal(&self.deque, self.index))
-    }
-
-    fn run(&self, work: Work) {
-        match work {
-            Work::Grid(grid) => grid.participate(&Participant {
-                index: self.index,
-                worker_count: self.shared.topology.workers.len(),
-                local_memory_limit: self.shared.topology.local_memory,
-            }),
-            Work::Task(task, scope) => {
-                let result = catch_unwind(AssertUnwindSafe(task)).map_err(from_panic);
-                if let Some(scope) = scope {
-                    scope.end(result);
-                }
-            }
-        }
-    }
-
-    /// Spins over the queues for the spin time.
-    fn search(&self) -> Option<Work> {
-        let shared = &self.shared;
-        shared.events.begin_search();
-        let start = Instant::now();
-        let mut found = self.find();
-        while found.is_none() && start.elapsed() < shared.spin && !shared.shutdown.load(Ordering::Relaxed) {
-            for _ in 0..16 {
-                std::hint::spin_loop();
-            }
-            found = self.find();
-        }
-        let last = shared.events.end_search();
-        if found.is_some() && last && shared.has_work() {
-            shared.events.notify(1);
-        }
-        found
-    }
-
-    fn main_loop(&self) {
-        let events = &self.shared.events;
-        loop {
-            if let Some(work) = self.find().or_else(|| self.search()) {
-                self.run(work);
-                continue;
-            }
-            let epoch = events.prepare();
-            if self.shared.has_work() {
-                events.cancel();
-            } else if self.shared.shutdown.load(Ordering::SeqCst) {
-                events.cancel();
-                return;
-            } else {
-                events.commit(epoch);
-            }
-        }
-    }
-}
-
-fn worker_main(shared: Arc<Shared>, deque: Worker<Work>, index: usize) {
-    if let Some(cpu) = shared.topology.workers[index] {
-        pin_current_thread(cpu);
-    }
-    let worker = WorkerThread { shared, deque, index };
-    CURRENT.set(&worker);
-    worker.main_loop();
-    CURRENT.set(std::ptr::null());
 }

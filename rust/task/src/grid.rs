@@ -8,12 +8,11 @@
 //! that still holds the `Arc` finds nothing to claim and touches counters only.
 
 use crate::error::{Error, from_panic};
+use crate::executor::Priority;
+use crate::sync::{AtomicBool, AtomicU64, AtomicUsize, Mutex, Ordering, Thread, current, park, spin};
 use crossbeam_utils::CachePadded;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::thread::Thread;
 use std::time::{Duration, Instant};
 
 /// Work estimated to be shorter than this is not worth a wake-up.
@@ -21,6 +20,8 @@ pub(crate) const PUBLISH_THRESHOLD: Duration = Duration::from_micros(15);
 /// How long the owner of a grid spins for the last helpers before it parks.
 const OWNER_SPIN: Duration = Duration::from_micros(20);
 const MAX_CLAIM: u64 = 8;
+/// Bit of `remaining`: the owner sleeps, or is about to.
+const PARKED: u64 = 1 << 63;
 
 /// The thread that runs a range of tiles, as the closure sees it.
 #[derive(Clone, Copy, Debug)]
@@ -41,13 +42,15 @@ struct Shard {
 /// What helpers need of a grid. The closure behind `data` outlives every call made through it (module head).
 pub(crate) struct GridShared {
     shards: Box<[CachePadded<Shard>]>,
+    /// Tiles not yet run, and [`PARKED`].
     remaining: CachePadded<AtomicU64>,
     participants: AtomicUsize,
     max_participants: usize,
     claim: u64,
     failed: AtomicBool,
+    /// Workers look for urgent work between claims.
+    interruptible: bool,
     owner: Thread,
-    owner_parked: AtomicBool,
     data: *const (),
     call: unsafe fn(*const (), &Participant, Range<u64>) -> bool,
 }
@@ -60,15 +63,19 @@ unsafe impl Sync for GridShared {}
 
 /// The closure together with the slot for its first error, on the owner's stack.
 pub(crate) struct Body<'a, F, E> {
-    pub(crate) closure: &'a F,
-    pub(crate) error: Mutex<Option<E>>,
+    closure: &'a F,
+    error: Mutex<Option<E>>,
 }
 
-impl<F, E> Body<'_, F, E>
+impl<'a, F, E> Body<'a, F, E>
 where
     F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
     E: Send + From<Error>,
 {
+    pub(crate) fn new(closure: &'a F) -> Self {
+        Body { closure, error: Mutex::new(None) }
+    }
+
     /// Runs `tiles`; false (with the error kept) when the closure failed or panicked.
     pub(crate) fn run(&self, participant: &Participant, tiles: Range<u64>) -> bool {
         let error = match catch_unwind(AssertUnwindSafe(|| (self.closure)(participant, tiles))) {
@@ -125,7 +132,12 @@ where
 }
 
 impl GridShared {
-    pub(crate) fn new<F, E>(body: &Body<'_, F, E>, tiles: Range<u64>, max_participants: usize) -> Self
+    pub(crate) fn new<F, E>(
+        body: &Body<'_, F, E>,
+        tiles: Range<u64>,
+        max_participants: usize,
+        priority: Priority,
+    ) -> Self
     where
         F: Fn(&Participant, Range<u64>) -> Result<(), E> + Sync,
         E: Send + From<Error>,
@@ -143,25 +155,26 @@ impl GridShared {
             max_participants,
             claim: (count / (shard_count * 8)).clamp(1, MAX_CLAIM),
             failed: AtomicBool::new(false),
-            owner: std::thread::current(),
-            owner_parked: AtomicBool::new(false),
+            interruptible: priority == Priority::Normal,
+            owner: current(),
             data: std::ptr::from_ref(body).cast(),
             call: Body::<F, E>::run_erased,
         }
     }
 
-    /// Takes part until nothing is left to claim. Called by the owner and by helpers.
-    pub(crate) fn participate(&self, participant: &Participant) {
+    /// Takes part until nothing is left to claim. Called by the owner and by helpers. `between` is called between claims
+    /// unless the grid is urgent.
+    pub(crate) fn participate(&self, participant: &Participant, between: impl Fn()) {
         if self.participants.fetch_add(1, Ordering::Relaxed) < self.max_participants {
             let first = participant.index % self.shards.len();
             for offset in 0..self.shards.len() {
-                self.drain_shard(&self.shards[(first + offset) % self.shards.len()], participant);
+                self.drain_shard(&self.shards[(first + offset) % self.shards.len()], participant, &between);
             }
         }
         self.participants.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn drain_shard(&self, shard: &Shard, participant: &Participant) {
+    fn drain_shard(&self, shard: &Shard, participant: &Participant, between: &impl Fn()) {
         loop {
             // The load keeps late helpers from pushing the counter up without bound.
             if shard.next.load(Ordering::Relaxed) >= shard.end {
@@ -181,30 +194,27 @@ impl GridShared {
                     self.failed.store(true, Ordering::Relaxed);
                 }
             }
-            // Release: everything the tiles wrote is visible to the owner, which loads with Acquire. SeqCst pairs with
-            // owner_parked (store parked, load remaining | sub remaining, load parked).
-            if self.remaining.fetch_sub(end - start, Ordering::SeqCst) == end - start
-                && self.owner_parked.load(Ordering::SeqCst)
-            {
+            // Release: everything the tiles wrote is visible to the owner, which loads with Acquire.
+            if self.remaining.fetch_sub(end - start, Ordering::AcqRel) == (end - start) | PARKED {
                 self.owner.unpark();
+            }
+            if self.interruptible {
+                between();
             }
         }
     }
 
     /// Blocks the owner until every tile has been run.
     pub(crate) fn wait_done(&self) {
-        let start = Instant::now();
-        while self.remaining.load(Ordering::Acquire) != 0 {
-            if start.elapsed() < OWNER_SPIN {
-                for _ in 0..16 {
-                    std::hint::spin_loop();
-                }
-            } else {
-                self.owner_parked.store(true, Ordering::SeqCst);
-                while self.remaining.load(Ordering::SeqCst) != 0 {
-                    std::thread::park();
-                }
-            }
+        let done = || (self.remaining.load(Ordering::Acquire) == 0).then_some(());
+        if spin(OWNER_SPIN, done).is_some() {
+            return;
+        }
+        // One word holds both, so either the owner sees that nothing remains or whoever runs the last tile sees it parked.
+        let mut remaining = self.remaining.fetch_or(PARKED, Ordering::AcqRel);
+        while remaining & !PARKED != 0 {
+            park();
+            remaining = self.remaining.load(Ordering::Acquire);
         }
     }
 }

@@ -29,13 +29,17 @@ mod executor;
 mod fork;
 mod grid;
 mod memory;
+#[cfg(all(test, loom))]
+mod models;
 mod scope;
 mod sleep;
 mod sync;
 mod topology;
+mod worker;
+mod worker_loop;
 
 pub use error::Error;
-pub use executor::Executor;
+pub use executor::{Executor, GridOptions, Priority};
 pub use fork::generation as fork_generation;
 pub use grid::Participant;
 pub use memory::{MemoryError, with_local_memory};

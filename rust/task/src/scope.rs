@@ -1,16 +1,16 @@
 //! Scopes: count detached tasks, keep their first failure, wait until none is left.
 
 use crate::error::Error;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use crate::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// A group of detached tasks. Cloning gives another handle to the same group.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub struct Scope {
     shared: Arc<Shared>,
 }
 
-#[derive(Default)]
 struct Shared {
     state: Mutex<State>,
     idle: Condvar,
@@ -22,10 +22,17 @@ struct State {
     failure: Option<Error>,
 }
 
+impl Default for Scope {
+    fn default() -> Self {
+        Scope::new()
+    }
+}
+
 impl Scope {
     /// An empty scope.
     pub fn new() -> Self {
-        Self::default()
+        let shared = Shared { state: Mutex::new(State::default()), idle: Condvar::new() };
+        Scope { shared: Arc::new(shared) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

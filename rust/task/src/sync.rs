@@ -1,14 +1,41 @@
 //! The one place where std's primitives are swapped for loom's.
 //!
-//! Only the sleep protocol is modelled, so only what it uses is listed. Run the model with
-//! `RUSTFLAGS="--cfg loom" cargo test -p tiree-task --lib sleep`.
+//! What the protocols of sleeping, of scopes and of grids are made of is here; the deques are crossbeam's, which has
+//! models of its own. The models are in `models.rs`; run them with `make loom`, or
+//! `RUSTFLAGS="--cfg loom" cargo test --release -p tiree-task --lib`.
 
 #[cfg(loom)]
-pub(crate) use loom::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 #[cfg(loom)]
-pub(crate) use loom::sync::{Condvar, Mutex};
+pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
+#[cfg(loom)]
+pub(crate) use loom::thread::{Thread, current, park};
 
 #[cfg(not(loom))]
-pub(crate) use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
+pub(crate) use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering, fence};
 #[cfg(not(loom))]
-pub(crate) use std::sync::{Condvar, Mutex};
+pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+#[cfg(not(loom))]
+pub(crate) use std::thread::{Thread, current, park};
+
+use std::time::{Duration, Instant};
+
+/// Tries `attempt` until it gives something or `time` is over. Once at most in models, where time stands still.
+#[inline]
+pub(crate) fn spin<R>(time: Duration, mut attempt: impl FnMut() -> Option<R>) -> Option<R> {
+    if time.is_zero() || cfg!(loom) {
+        return attempt();
+    }
+    let start = Instant::now();
+    loop {
+        if let Some(found) = attempt() {
+            return Some(found);
+        }
+        if start.elapsed() >= time {
+            return None;
+        }
+        for _ in 0..16 {
+            std::hint::spin_loop();
+        }
+    }
+}

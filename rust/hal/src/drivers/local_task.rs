@@ -13,40 +13,41 @@ use parking_lot::Mutex;
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Weak};
-use tiree_task::Executor;
+use tiree_task::{Executor, Priority};
 use tiree_vm::{Result, Status};
 
 /// Operations expected to take less run on the thread that made them ready, and share out what is long in them from there.
 /// To hand one over and to be woken again takes up to 20 us, and the caches are those of another core.
 const INLINE_NANOSECONDS: f64 = 200_000.0;
 
-pub(crate) struct LocalTask {
-    executor: Arc<Executor>,
+/// Workers, which devices may share, and how soon they are to begin.
+#[derive(Clone)]
+pub(crate) struct Workers {
+    pub(crate) executor: Arc<Executor>,
+    pub(crate) priority: Priority,
 }
 
-impl LocalTask {
-    pub(crate) fn new(executor: Arc<Executor>) -> LocalTask {
-        LocalTask { executor }
-    }
+pub(crate) struct LocalTask {
+    pub(crate) workers: Workers,
 }
 
 impl Driver for LocalTask {
     fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
         match self.admit(waits.as_deref())? {
-            Admission::Now(..) => start(&self.executor, operation, signals),
+            Admission::Now(..) => start(&self.workers, operation, signals),
             Admission::Failed(status) => return self.finish(Err(status), signals.as_deref()),
             Admission::Later => {
                 let points = waits.map(|fence| fence.points()).unwrap_or_default();
-                defer(&self.executor, &Fence::from_points(points), operation, signals);
+                defer(&self.workers, &Fence::from_points(points), operation, signals);
             }
         }
         Ok(())
     }
 
     fn admit(&self, waits: Option<&Fence>) -> Result<Admission<'_>> {
-        self.executor.check_fork().map_err(|error| task_status(&error))?;
+        self.workers.executor.check_fork().map_err(|error| task_status(&error))?;
         Ok(match waits.map_or(Some(Ok(())), Fence::poll) {
-            Some(Ok(())) => Admission::Now(Threads::Pool(&self.executor), INLINE_NANOSECONDS),
+            Some(Ok(())) => Admission::Now(Threads::Pool(&self.workers), INLINE_NANOSECONDS),
             Some(Err(status)) => Admission::Failed(status),
             None => Admission::Later,
         })
@@ -62,14 +63,19 @@ impl Driver for LocalTask {
         Ok(())
     }
 
+    fn with_priority(&self, priority: Priority) -> Option<Box<dyn Driver>> {
+        let workers = Workers { priority, ..self.workers.clone() };
+        Some(Box::new(LocalTask { workers }))
+    }
+
     fn worker_count(&self) -> usize {
-        self.executor.worker_count()
+        self.workers.executor.worker_count()
     }
 }
 
 /// Runs an operation whose waits are reached and passes the outcome on.
-fn complete(executor: &Executor, operation: QueueOp, signals: Option<Arc<Fence>>) {
-    let run = catch_unwind(AssertUnwindSafe(|| operation.run(&Threads::Pool(executor))));
+fn complete(workers: &Workers, operation: QueueOp, signals: Option<Arc<Fence>>) {
+    let run = catch_unwind(AssertUnwindSafe(|| operation.run(&Threads::Pool(workers))));
     let result = run.unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")));
     if let Some(fence) = signals {
         // A fence that is past its value already was signalled by somebody else: that is how it fails.
@@ -79,11 +85,11 @@ fn complete(executor: &Executor, operation: QueueOp, signals: Option<Arc<Fence>>
     }
 }
 
-fn start(executor: &Arc<Executor>, operation: QueueOp, signals: Option<Arc<Fence>>) {
+fn start(workers: &Workers, operation: QueueOp, signals: Option<Arc<Fence>>) {
     if operation.estimate() < INLINE_NANOSECONDS {
-        return complete(executor, operation, signals);
+        return complete(workers, operation, signals);
     }
-    let queued = Arc::new(Queued { executor: executor.clone(), work: Mutex::new(Some((operation, signals.clone()))) });
+    let queued = Arc::new(Queued { workers: workers.clone(), work: Mutex::new(Some((operation, signals.clone()))) });
     if let Some(fence) = &signals {
         fence.set_helper(&(queued.clone() as Arc<dyn Helper>));
     }
@@ -91,11 +97,11 @@ fn start(executor: &Arc<Executor>, operation: QueueOp, signals: Option<Arc<Fence
         let queued = queued.clone();
         Box::new(move || _ = queued.run())
     };
-    if let Err(error) = executor.spawn(None, task) {
+    if let Err(error) = workers.executor.spawn_at(workers.priority, None, task) {
         // No thread can be had: the operation is not lost, it runs here, unless the process was forked.
         let taken = queued.work.lock().take();
         match (taken, error) {
-            (Some((operation, signals)), tiree_task::Error::Thread(_)) => complete(executor, operation, signals),
+            (Some((operation, signals)), tiree_task::Error::Thread(_)) => complete(workers, operation, signals),
             (Some((_, Some(signals))), error) => signals.fail(&task_status(&error)),
             _ => {}
         }
@@ -104,7 +110,7 @@ fn start(executor: &Arc<Executor>, operation: QueueOp, signals: Option<Arc<Fence
 
 /// A ready operation that waits for a thread; taken by whoever comes first.
 struct Queued {
-    executor: Arc<Executor>,
+    workers: Workers,
     work: Mutex<Option<(QueueOp, Option<Arc<Fence>>)>>,
 }
 
@@ -112,7 +118,7 @@ impl Queued {
     fn run(&self) -> bool {
         let taken = self.work.lock().take();
         let Some((operation, signals)) = taken else { return false };
-        complete(&self.executor, operation, signals);
+        complete(&self.workers, operation, signals);
         true
     }
 }
@@ -137,14 +143,14 @@ impl Helper for Deferred {
     }
 }
 
-fn defer(executor: &Arc<Executor>, waits: &Fence, operation: QueueOp, signals: Option<Arc<Fence>>) {
+fn defer(workers: &Workers, waits: &Fence, operation: QueueOp, signals: Option<Arc<Fence>>) {
     if let Some(fence) = &signals {
         let waits = waits.points().iter().map(|(semaphore, value)| (Arc::downgrade(semaphore), *value)).collect();
         fence.set_helper(&(Arc::new(Deferred { waits }) as Arc<dyn Helper>));
     }
-    let executor = executor.clone();
+    let workers = workers.clone();
     waits.on_reached(move |result| match (result, signals) {
-        (Ok(()), signals) => start(&executor, operation, signals),
+        (Ok(()), signals) => start(&workers, operation, signals),
         (Err(status), Some(fence)) => fence.fail(&status),
         (Err(_), None) => {}
     });

@@ -10,7 +10,7 @@ use tiree_task::{Executor, TopologyOptions};
 use tiree_vm::{Result, Status};
 
 pub(crate) use local_sync::LocalSync;
-pub(crate) use local_task::LocalTask;
+pub(crate) use local_task::{LocalTask, Workers};
 pub use null::Counts;
 pub(crate) use null::{Counters, Null};
 

@@ -12,7 +12,7 @@ use tiree_hal::fence::Fence;
 use tiree_hal::queue::QueueOp;
 use tiree_hal::semaphore::Semaphore;
 use tiree_hal::types::{memory_type, usage};
-use tiree_task::{Topology, TopologyOptions};
+use tiree_task::{Priority, Topology, TopologyOptions};
 use tiree_vm::Result;
 
 use crate::arguments::ALIGNMENT_OF_OTHERS;
@@ -121,6 +121,20 @@ impl HalDevice {
             found.set_item(name, number)?;
         }
         Ok(Some(found))
+    }
+
+    /// The same device for submissions of another priority: `urgent` work is begun before all other, also between the
+    /// tiles of a dispatch that keeps all workers busy; `normal` work in its turn. ValueError for other words, and for
+    /// devices without workers.
+    fn with_priority(&self, priority: &str) -> PyResult<HalDevice> {
+        let wanted = match priority {
+            "normal" => Priority::Normal,
+            "urgent" => Priority::Urgent,
+            _ => return Err(PyValueError::new_err(format!("priority \"{priority}\": write \"normal\" or \"urgent\""))),
+        };
+        self.0.with_priority(wanted).map(HalDevice).ok_or_else(|| {
+            PyValueError::new_err(format!("{} has no workers that could be urgent; use local-task", self.0.id()))
+        })
     }
 
     /// Threads that run dispatches.

@@ -1,0 +1,67 @@
+//! What a worker does between being started and leaving: the worker's half of the sleep protocol (see `sleep.rs`).
+//!
+//! It is generic over where work comes from, so that the models run this very code with a queue that loom can look into.
+//!
+//! A worker repeats:
+//! 1. `find`: its own deque, the injectors, the deques of the others;
+//! 2. nothing there: it is a searcher and looks again for the spin time;
+//! 3. nothing there either: it announces its sleep, looks once more, and then
+//!    * works, if there is something after all;
+//!    * leaves, if the pool is shutting down;
+//!    * sleeps, otherwise.
+//!
+//! Shutdown loses nothing: the flag is set after the last push from outside and before everybody is woken, and a worker
+//! leaves only when a look at all queues *after* it saw the flag found nothing. Work that a running task adds is found by
+//! the worker that ran it, which comes back to step 1.
+
+use crate::sleep::EventCount;
+use crate::sync::{AtomicBool, Ordering, spin};
+use std::time::Duration;
+
+/// Where a worker finds its work, and how it runs it.
+pub(crate) trait Source {
+    type Work;
+    /// Takes something to do.
+    fn find(&self) -> Option<Self::Work>;
+    /// Whether `find` would find something; may be wrong while others push or take.
+    fn has_work(&self) -> bool;
+    /// Does it. Does not unwind.
+    fn run(&self, work: Self::Work);
+}
+
+/// Works until `shutdown` is set and nothing is left.
+pub(crate) fn work(source: &impl Source, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) {
+    loop {
+        if let Some(work) = source.find().or_else(|| search(source, events, shutdown, spin_time)) {
+            source.run(work);
+            continue;
+        }
+        let epoch = events.prepare();
+        // Read before the look at the queues: what was queued before the flag was set must be seen by that look.
+        let leaving = shutdown.load(Ordering::SeqCst);
+        if source.has_work() {
+            events.cancel();
+        } else if leaving {
+            events.cancel();
+            return;
+        } else {
+            events.commit(epoch);
+        }
+    }
+}
+
+/// Looks for work for the spin time. A producer may have counted on this search for several items, so the last searcher
+/// that takes one passes the wake-up on.
+fn search<S: Source>(source: &S, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) -> Option<S::Work> {
+    events.begin_search();
+    let found = spin(spin_time, || match source.find() {
+        Some(work) => Some(Some(work)),
+        None => shutdown.load(Ordering::Relaxed).then_some(None),
+    });
+    let last = events.end_search();
+    let found = found.flatten();
+    if found.is_some() && last && source.has_work() {
+        events.notify(1);
+    }
+    found
+}
