@@ -87,7 +87,7 @@ class TestOneThread:
         assert call.ready
         with pytest.raises(RuntimeError, match=r"^double_after\(\) failed: no"):
             call.step()
-        with pytest.raises(RuntimeError, match="failed"):
+        with pytest.raises(RuntimeError, match="no paper"):
             call.results()
         assert not call.done
 

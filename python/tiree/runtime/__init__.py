@@ -80,6 +80,7 @@ from tiree.runtime.system_setup import (
 
 if TYPE_CHECKING:
     from tiree.runtime import benchmark, dtypes, io, typing
+    from tiree.runtime.annotations import f32, f64, i32, i64
     from tiree.runtime.assembly import assemble, disassemble
     from tiree.runtime.benchmark import benchmark_exe, benchmark_module
     from tiree.runtime.io import (
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         parameter_index_entry_as_numpy_ndarray,
         save_archive_file,
     )
+    from tiree.runtime.python_module import PythonModule
     from tiree.runtime.tracing import trace
     from tiree.runtime.typing import HalModuleBufferViewTraceCallback
 
@@ -128,6 +130,7 @@ __all__ = [
     "ParameterIndexEntry",
     "ParameterProvider",
     "PyModuleInterface",
+    "PythonModule",
     "SemaphoreCompatibility",
     "Shape",
     "SplatValue",
@@ -152,12 +155,16 @@ __all__ = [
     "create_io_parameters_module",
     "disassemble",
     "dtypes",
+    "f32",
+    "f64",
     "flags",
     "from_dlpack",
     "function",
     "get_device",
     "get_driver",
     "get_first_device",
+    "i32",
+    "i64",
     "io",
     "load",
     "load_vm_flatbuffer",
@@ -187,6 +194,11 @@ _LAZY = {
     "benchmark_exe": "benchmark",
     "benchmark_module": "benchmark",
     "HalModuleBufferViewTraceCallback": "typing",
+    "PythonModule": "python_module",
+    "f32": "annotations",
+    "f64": "annotations",
+    "i32": "annotations",
+    "i64": "annotations",
     "SplatValue": "io",
     "parameter_index_add_numpy_ndarray": "io",
     "parameter_index_entry_as_numpy_flat_ndarray": "io",

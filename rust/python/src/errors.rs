@@ -1,6 +1,6 @@
 //! Statuses become Python exceptions, in one place, and exceptions of Python code that a module called become statuses.
 
-use std::cell::RefCell;
+use std::sync::Arc;
 
 use pyo3::exceptions::{PyException, PyIndexError, PyKeyError, PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -10,11 +10,6 @@ use tiree_vm::{Limit, Status, StatusCode};
 /// `tiree.runtime.errors.from_status(code, text, message, limit, status)` makes the exception: its class depends on the code, or on
 /// the limit that was reached.
 static FACTORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-
-thread_local! {
-    /// The exception behind the status that this thread made last, to become the `__cause__`.
-    static CAUSE: RefCell<Option<(String, PyErr)>> = const { RefCell::new(None) };
-}
 
 /// How the context of a failed call ends, after the function's name.
 const CALL: &str = "() failed";
@@ -33,14 +28,11 @@ fn factory(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
 
 /// The exception for `status`. `context` says what was being done.
 ///
-/// KeyboardInterrupt and what else is no `Exception` passes through calls as it was raised.
+/// What Python code raised inside the call comes out as it was raised, with a note that says where the call was.
 pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
-    // Another status may have come in between; then the exception has nothing to do with this one.
-    let cause = CAUSE.with_borrow_mut(Option::take).filter(|(message, _)| message == status.message());
-    let cause = match cause {
-        Some((_, error)) if !error.is_instance_of::<PyException>(py) => return error,
-        cause => cause.map(|(_, error)| error),
-    };
+    if let Some(error) = status.cause().and_then(|cause| cause.downcast_ref::<PyErr>()) {
+        return noted(py, error.clone_ref(py), context, status);
+    }
     let whole = status.to_string();
     let text = match context.strip_suffix(CALL) {
         // What the layers between call and cause add is for those who ask: `status` has it.
@@ -60,17 +52,30 @@ pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
         Limit::Memory => "memory",
     });
     match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message(), limit, whole))) {
-        Ok(exception) => {
-            let error = PyErr::from_value(exception);
-            error.set_cause(py, cause);
-            error
-        }
+        Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
     }
 }
 
-/// The status of an exception that Python code raised inside a call. The exception itself becomes the cause of the one
-/// that the caller sees, when it is the same thread that sees it.
+/// Says in a note of an exception of Python's which functions of modules it came through. KeyboardInterrupt and what else
+/// is no `Exception` stays as it is.
+fn noted(py: Python<'_>, error: PyErr, context: &str, status: &Status) -> PyErr {
+    if status.annotations().is_empty() || !error.is_instance_of::<PyException>(py) {
+        return error;
+    }
+    let place = status.annotations().join("; ");
+    let note = if context.is_empty() { place } else { format!("{context}: {place}") };
+    let object = error.value(py);
+    // The same exception may come out again and again.
+    let noted = object.getattr("__notes__").and_then(|notes| notes.contains(&note)).unwrap_or(false);
+    if !noted {
+        // An exception class that takes no notes goes without.
+        let _ = object.call_method1("add_note", (note,));
+    }
+    error
+}
+
+/// The status of an exception that Python code raised inside a call; the exception itself goes with it.
 pub fn from_python(py: Python<'_>, error: PyErr) -> Status {
     let code = if error.is_instance_of::<PyValueError>(py) || error.is_instance_of::<PyTypeError>(py) {
         StatusCode::InvalidArgument
@@ -85,9 +90,7 @@ pub fn from_python(py: Python<'_>, error: PyErr) -> Status {
     } else {
         StatusCode::Unknown
     };
-    let status = Status::new(code, error.to_string());
-    CAUSE.with_borrow_mut(|cause| *cause = Some((status.message().to_owned(), error)));
-    status
+    Status::new(code, error.to_string()).with_cause(Arc::new(error))
 }
 
 /// Lets Python handle signals on this thread, with or without the GIL held: the hook of the VM for calls that go on.

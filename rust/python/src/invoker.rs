@@ -1,6 +1,7 @@
 //! `FunctionInvoker`: calls a function of a context with Python arguments. The fast path of `module.add(a, b)`.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -8,6 +9,7 @@ use pyo3::types::{PyDict, PyTuple};
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
+use tiree_vm::limits::past_deadline;
 use tiree_vm::{Limits, Status, Step, Value};
 
 use crate::arguments::{ImportPolicy, own_results, to_value};
@@ -18,7 +20,7 @@ use crate::limits::limits;
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
-use crate::vm::invocation::{Invocation, results_object};
+use crate::vm::invocation::{Invocation, call_async, results_object};
 use crate::waiting::wait_for;
 
 /// Numbers of untyped lists in the widths that the function takes: lists from Python hold i64 and f32.
@@ -162,25 +164,26 @@ impl FunctionInvoker {
         call_failed(py, self.function.name(), status)
     }
 
-    /// Runs the call to its end.
-    fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<Vec<Value>> {
+    /// Runs the call to its end: its results, and until when the work that it queued may take.
+    fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<(Vec<Value>, Option<Instant>)> {
         let started = py.detach(|| {
             let mut invocation = self.function.start_limited(values, &self.limits)?;
+            let deadline = invocation.deadline();
             Ok(match invocation.step()? {
-                Step::Done(results) => (results, None),
-                Step::Pending(wait) => (Vec::new(), Some((invocation, wait))),
+                Step::Done(results) => (results, deadline, None),
+                Step::Pending(wait) => (Vec::new(), deadline, Some((invocation, wait))),
             })
         });
-        let (results, pending) = started.map_err(|status| self.failed(py, &status))?;
-        let Some((mut invocation, mut wait)) = pending else { return Ok(results) };
+        let (results, deadline, pending) = started.map_err(|status| self.failed(py, &status))?;
+        let Some((mut invocation, mut wait)) = pending else { return Ok((results, deadline)) };
         loop {
             match wait {
                 // When the time of the call is over, the next step says so.
-                Some(wait) => _ = wait_for(py, &*wait, invocation.deadline())?,
+                Some(wait) => _ = wait_for(py, &*wait, deadline)?,
                 None => py.check_signals()?,
             }
             match py.detach(|| invocation.step()).map_err(|status| self.failed(py, &status))? {
-                Step::Done(results) => return Ok(results),
+                Step::Done(results) => return Ok((results, deadline)),
                 Step::Pending(next) => wait = next,
             }
         }
@@ -218,11 +221,13 @@ impl FunctionInvoker {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (values, fences) = self.arguments(args, kwargs, &self.policy)?;
-        let mut results = self.run(py, values)?;
+        let (mut results, deadline) = self.run(py, values)?;
         match fences {
             Fences::Callers => return results_object(py, results),
             Fences::Own(fence) => {
-                wait_for(py, &FenceWait(fence.clone()), None)?;
+                if !wait_for(py, &FenceWait(fence.clone()), deadline)? {
+                    return Err(self.failed(py, &past_deadline()));
+                }
                 fence.wait(None).map_err(|status| self.failed(py, &status))?;
             }
             Fences::None => {}
@@ -245,6 +250,32 @@ impl FunctionInvoker {
         let started = self.function.start_limited(values, &self.limits);
         let started = started.map_err(|status| self.failed(py, &status))?;
         Ok(Invocation::new(started, signal, self.function.name()))
+    }
+
+    /// As `begin`, and runs the call until it has to wait: its work is under way when this returns. What the call raises
+    /// comes when it is awaited, or asked for its results.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn start(
+        &self,
+        py: Python<'_>,
+        args: &Bound<'_, PyTuple>,
+        kwargs: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<Invocation> {
+        let invocation = self.begin(py, args, kwargs)?;
+        invocation.start(py)?;
+        Ok(invocation)
+    }
+
+    /// The call as a coroutine, for `await`, `asyncio.create_task` and the like. Arguments are taken now, the call begins
+    /// when the coroutine does; cancelling it ends the call.
+    #[pyo3(signature = (*args, **kwargs))]
+    fn call_async<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        call_async(&Bound::new(py, self.begin(py, args, kwargs)?)?)
     }
 
     /// The same function, each call of which may execute `fuel` instructions, take `timeout` seconds and have

@@ -368,7 +368,7 @@ impl Function {
                 .module
                 .signature(self.ordinal)
                 .map_or_else(Vec::new, |s| s.attrs.iter().map(|a| (a.key.clone(), a.value.clone())).collect()),
-            Instance::Native(_) => Vec::new(),
+            Instance::Native(i) => i.module.attrs(self.ordinal),
         }
     }
 
@@ -466,10 +466,8 @@ fn resolve(import: &Import, importer: &str, before: &[Arc<Instance>]) -> Result<
         (Some((instance, ordinal)), _) => {
             let (have, want) = (instance.cconv_text(ordinal), import.cconv());
             // Who gives no convention gets nothing from native functions; bytecode functions would be called wrongly.
-            let fits = match &**instance {
-                Instance::Bytecode(_) => want == have || *instance.cconv(ordinal) == CallingConvention::parse(want)?,
-                Instance::Native(_) => want.is_empty() || want == have,
-            };
+            let anything = want.is_empty() && matches!(**instance, Instance::Native(_));
+            let fits = anything || want == have || *instance.cconv(ordinal) == CallingConvention::parse(want)?;
             if !fits {
                 return Err(Status::internal(format!(
                     "import function {full_name} signature mismatch between {importer} and source {module}; expected \

@@ -97,6 +97,8 @@ impl Invocation {
                     Err(status) => Err(status),
                 }
             }
+            // Bytecode looks at the clock itself.
+            Stage::Native { .. } if self.deadline.is_some_and(|end| Instant::now() >= end) => Err(past_deadline()),
             Stage::Native { args, resume } => match call_native(&self.instance, self.ordinal, args, resume) {
                 Ok(NativeOutcome::Done(results)) => Ok(Step::Done(results)),
                 Ok(NativeOutcome::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),

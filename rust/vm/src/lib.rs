@@ -53,6 +53,6 @@ pub use list::VmList;
 pub use module::{Arguments, CallFrame, Flow, Module, NativeExport, NativeModule, Wait};
 pub use quota::{Charge, Quota};
 pub use refs::{Ref, RefObject, Shared};
-pub use status::{Annotate, Result, Status, StatusCode};
+pub use status::{Annotate, Cause, Result, Status, StatusCode};
 pub use types::{TypeDef, TypeRegistry, ValueType};
 pub use value::Value;

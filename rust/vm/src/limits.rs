@@ -218,7 +218,7 @@ impl Budget {
     }
 }
 
-/// DEADLINE_EXCEEDED.
+/// What a call fails with when its time is over: DEADLINE_EXCEEDED.
 #[cold]
 pub fn past_deadline() -> Status {
     Status::deadline_exceeded("the call did not finish before its deadline").with_limit(Limit::Time)

@@ -46,6 +46,11 @@ pub trait NativeModule: Send + Sync {
     fn version(&self) -> u32;
     /// All functions; the index is the ordinal given to [`NativeModule::call`].
     fn exports(&self) -> &[NativeExport];
+    /// Reflection attributes of export `ordinal`, in order.
+    fn attrs(&self, ordinal: usize) -> Vec<(String, String)> {
+        let _ = ordinal;
+        Vec::new()
+    }
     /// State for one new context.
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>>;
     /// Calls export `ordinal`. Arguments have the kinds that its cconv says; results must be pushed likewise.

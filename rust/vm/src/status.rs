@@ -2,7 +2,9 @@
 //!
 //! Codes carry IREE's numbers and names, so that text and numbers mean the same in both runtimes.
 
+use std::any::Any;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::limits::Limit;
 
@@ -96,7 +98,11 @@ struct Inner {
     message: String,
     annotations: Vec<String>,
     limit: Option<Limit>,
+    cause: Option<Cause>,
 }
+
+/// An error of another language or library that became a [`Status`]: whoever made it knows its type.
+pub type Cause = Arc<dyn Any + Send + Sync>;
 
 /// An error: a code, a message and what the layers above added to it. One pointer wide.
 #[derive(Clone)]
@@ -153,7 +159,7 @@ constructors! {
 impl Status {
     /// An error of `code`. `code` should not be `Ok`.
     pub fn new(code: StatusCode, message: impl Into<String>) -> Status {
-        Status(Box::new(Inner { code, message: message.into(), annotations: Vec::new(), limit: None }))
+        Status(Box::new(Inner { code, message: message.into(), annotations: Vec::new(), limit: None, cause: None }))
     }
 
     /// The code.
@@ -180,6 +186,18 @@ impl Status {
     #[must_use]
     pub fn with_limit(mut self, limit: Limit) -> Status {
         self.0.limit = Some(limit);
+        self
+    }
+
+    /// The error that it was made of, if a native module attached it.
+    pub fn cause(&self) -> Option<&Cause> {
+        self.0.cause.as_ref()
+    }
+
+    /// Attaches the error that it was made of.
+    #[must_use]
+    pub fn with_cause(mut self, cause: Cause) -> Status {
+        self.0.cause = Some(cause);
         self
     }
 

@@ -76,6 +76,13 @@ impl VmContext {
         Ok(())
     }
 
+    /// A context for another thread: it shares the loaded modules and has states of its own. Those of compiled modules are
+    /// copied as they are now, Python modules make new objects, initializers do not run again.
+    fn fork(&self, py: Python<'_>) -> PyResult<VmContext> {
+        let inner = py.detach(|| self.inner.fork()).or_raise(py, "Error forking vm context")?;
+        Ok(VmContext { inner, context_id: NEXT_ID.fetch_add(1, Ordering::Relaxed) })
+    }
+
     /// Names of the modules, in the order of registration.
     #[getter]
     fn module_names(&self) -> Vec<String> {

@@ -35,7 +35,7 @@ impl VmFunction {
                 let attrs = signature.attrs.iter().map(|a| (a.key.clone(), a.value.clone())).collect();
                 (signature.cconv.clone(), attrs)
             }
-            AnyModule::Native(m) => (m.exports().get(ordinal)?.cconv.to_owned(), Vec::new()),
+            AnyModule::Native(m) => (m.exports().get(ordinal)?.cconv.to_owned(), m.attrs(ordinal)),
         };
         Some(VmFunction { module_name: module.name().to_owned(), name: name.to_owned(), ordinal, cconv, attrs })
     }

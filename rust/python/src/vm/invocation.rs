@@ -1,17 +1,20 @@
 //! `Invocation`: a call in progress that Python drives. Many can be in flight on one thread.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyBaseException, PyException, PyRuntimeError};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::invocation::{Invocation as Inner, Step};
+use tiree_vm::limits::past_deadline;
 use tiree_vm::{Status, Value, Wait};
 
+use crate::coroutines::{in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
 use crate::vm::refs::VmRef;
 use crate::waiting::{callback_once, deadline_in, wait_for};
@@ -27,7 +30,8 @@ enum State {
     /// Returned, but its results are there only when the fence is reached.
     Finishing(Vec<Value>, Arc<Fence>),
     Done(Vec<Value>),
-    Failed,
+    /// What the next step raises again. Its traceback may lead back to the invocation: see `__traverse__`.
+    Failed(Py<PyBaseException>),
 }
 
 /// A call in progress. `step()` runs until the call ends or waits; `await` works inside asyncio.
@@ -38,66 +42,106 @@ pub struct Invocation {
     signal: Option<Arc<Fence>>,
     /// What errors name; empty for calls that IREE's interface started.
     function: String,
+    /// That of the call's limits.
+    deadline: Option<Instant>,
     /// At the end of the last step.
     fuel_used: AtomicU64,
+    /// Set while a thread is inside `step`: it ends the call when it comes back.
+    cancelled: AtomicBool,
+    /// The event loop that the last step was made for.
+    event_loop: Mutex<Option<Py<PyAny>>>,
 }
 
 impl Invocation {
     /// Wraps a call of `function` that has not run yet.
     pub fn new(inner: Inner, signal: Option<Arc<Fence>>, function: &str) -> Invocation {
-        let (state, function) = (Mutex::new(State::Running(inner, None)), function.to_owned());
-        Invocation { state, signal, function, fuel_used: AtomicU64::new(0) }
+        Invocation {
+            deadline: inner.deadline(),
+            state: Mutex::new(State::Running(inner, None)),
+            signal,
+            function: function.to_owned(),
+            fuel_used: AtomicU64::new(0),
+            cancelled: AtomicBool::new(false),
+            event_loop: Mutex::new(None),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the call ended.
-    fn advance(&self, py: Python<'_>) -> PyResult<bool> {
+    /// Makes the first step for the loop of this thread, if there is one. What it raises is kept for whoever asks.
+    pub fn start(&self, py: Python<'_>) -> PyResult<()> {
+        let event_loop = running_loop(py)?;
+        match self.advance(py, event_loop.as_ref()) {
+            Err(error) if !error.is_instance_of::<PyException>(py) => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the call ended. `event_loop` runs coroutines that it meets.
+    fn advance(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
         let taken = {
             let mut state = self.lock();
             match &*state {
                 State::Busy => return Err(PyRuntimeError::new_err("another thread is driving this invocation")),
                 State::Done(_) => return Ok(true),
-                State::Failed => return Err(PyRuntimeError::new_err("the call failed")),
+                State::Failed(error) => return Err(raised(py, error)),
                 State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, State::Busy),
             }
         };
-        let (next, outcome) = match taken {
+        if let Some(event_loop) = event_loop {
+            *self.event_loop.lock().unwrap_or_else(PoisonError::into_inner) = Some(event_loop.clone().unbind());
+        }
+        let event_loop = event_loop.map(|event_loop| event_loop.clone().unbind());
+        let (next, ended) = match taken {
             State::Running(mut inner, _) => {
-                let step = py.detach(|| inner.step());
+                let step = in_loop(event_loop, || py.detach(|| inner.step()));
                 self.fuel_used.store(inner.fuel_used(), Ordering::Relaxed);
                 match step {
                     Ok(Step::Done(values)) => match &self.signal {
                         Some(fence) => self.finish(py, values, fence.clone()),
-                        None => (State::Done(values), Ok(true)),
+                        None => (State::Done(values), true),
                     },
-                    Ok(Step::Pending(wait)) => (State::Running(inner, wait), Ok(false)),
-                    Err(status) => (State::Failed, Err(self.failed(py, &status))),
+                    Ok(Step::Pending(wait)) => (State::Running(inner, wait), false),
+                    Err(status) => (self.failed(py, &status), false),
                 }
             }
             State::Finishing(values, fence) => self.finish(py, values, fence),
-            other => (other, Ok(false)),
+            other => (other, false),
         };
+        let next = match next {
+            State::Running(..) | State::Finishing(..) if self.cancelled.load(Ordering::Acquire) => self.cancelled(py),
+            next => next,
+        };
+        let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(ended) };
         *self.lock() = next;
         outcome
     }
 
-    fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, PyResult<bool>) {
+    /// The state after the call returned, whether or not its queued work is done.
+    fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, bool) {
         match fence.poll() {
-            None => (State::Finishing(values, fence), Ok(false)),
-            Some(Ok(())) => (State::Done(values), Ok(true)),
-            Some(Err(status)) => (State::Failed, Err(self.failed(py, &status))),
+            None if self.deadline.is_some_and(|end| Instant::now() >= end) => (self.failed(py, &past_deadline()), false),
+            None => (State::Finishing(values, fence), false),
+            Some(Ok(())) => (State::Done(values), true),
+            Some(Err(status)) => (self.failed(py, &status), false),
         }
     }
 
     #[cold]
-    fn failed(&self, py: Python<'_>, status: &Status) -> PyErr {
-        if self.function.is_empty() {
-            return to_python(py, INVOKING, status);
-        }
-        call_failed(py, &self.function, status)
+    fn failed(&self, py: Python<'_>, status: &Status) -> State {
+        let error = if self.function.is_empty() {
+            to_python(py, INVOKING, status)
+        } else {
+            call_failed(py, &self.function, status)
+        };
+        State::Failed(error.into_value(py))
+    }
+
+    /// What becomes of a call that was cancelled.
+    fn cancelled(&self, py: Python<'_>) -> State {
+        self.failed(py, &Status::cancelled("the call was cancelled"))
     }
 
     /// What the call waits for now; None when a step would get further.
@@ -112,18 +156,15 @@ impl Invocation {
     /// Runs to the end, sleeping while the call waits; Ctrl-C ends it.
     pub fn finish_now(&self, py: Python<'_>) -> PyResult<Vec<Value>> {
         self.wait_until(py, None)?;
-        self.values()
+        self.values(py)
     }
 
     /// Whether the call ended before `deadline`.
     fn wait_until(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
         // That of the call itself: when it is past, the next step raises.
-        let own = match &*self.lock() {
-            State::Running(inner, _) => inner.deadline(),
-            _ => None,
-        };
-        let end = own.into_iter().chain(deadline).min();
-        while !self.advance(py)? {
+        let end = self.deadline.into_iter().chain(deadline).min();
+        while !self.advance(py, None)? {
+            self.refuse_in_own_loop(py)?;
             match self.pending() {
                 Some(wait) => {
                     if !wait_for(py, &*wait, end)? && deadline.is_some_and(|d| Instant::now() >= d) {
@@ -141,22 +182,56 @@ impl Invocation {
         Ok(true)
     }
 
-    fn values(&self) -> PyResult<Vec<Value>> {
+    /// The loop cannot run what the call waits for while its thread sleeps.
+    fn refuse_in_own_loop(&self, py: Python<'_>) -> PyResult<()> {
+        let own = self.event_loop.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|own| own.clone_ref(py));
+        match (own, running_loop(py)?) {
+            (Some(own), Some(running)) if running.is(&own) => {
+                Err(PyRuntimeError::new_err("the call belongs to the event loop of this thread; use await"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn values(&self, py: Python<'_>) -> PyResult<Vec<Value>> {
         match &*self.lock() {
             State::Done(values) => Ok(values.clone()),
             State::Running(..) | State::Finishing(..) | State::Busy => {
                 Err(PyRuntimeError::new_err("the call has not ended; call wait() or step()"))
             }
-            State::Failed => Err(PyRuntimeError::new_err("the call failed")),
+            State::Failed(error) => Err(raised(py, error)),
         }
     }
 }
 
+fn raised(py: Python<'_>, error: &Py<PyBaseException>) -> PyErr {
+    PyErr::from_value(error.bind(py).clone().into_any())
+}
+
 #[pymethods]
 impl Invocation {
-    /// Runs until the call ends (True) or has to wait (False). Raises what the call raises.
-    fn step(&self, py: Python<'_>) -> PyResult<bool> {
-        self.advance(py)
+    /// Runs until the call ends (True) or has to wait (False). Raises what the call raises. Coroutines that it meets are
+    /// run by `event_loop`, which must be the one of this thread, else by a loop of the process.
+    #[pyo3(signature = (event_loop = None))]
+    fn step(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        self.advance(py, event_loop)
+    }
+
+    /// Ends the call and releases what it holds: who asks for results gets a `StatusError` CANCELLED. False when the call
+    /// had ended. Work that it has queued on a device is done all the same.
+    fn cancel(&self, py: Python<'_>) -> bool {
+        self.cancelled.store(true, Ordering::Release);
+        let dropped = {
+            let mut state = self.lock();
+            match &*state {
+                State::Done(_) | State::Failed(_) => return false,
+                State::Busy => return true,
+                State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, self.cancelled(py)),
+            }
+        };
+        // Outside of the lock: what is released may run any code.
+        drop(dropped);
+        true
     }
 
     /// Instructions that the call has used of its fuel: what it executed, or a little more.
@@ -172,8 +247,8 @@ impl Invocation {
     #[getter]
     fn time_left(&self) -> Option<f64> {
         match &*self.lock() {
-            State::Running(inner, _) => {
-                inner.deadline().map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64())
+            State::Running(..) | State::Finishing(..) => {
+                self.deadline.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64())
             }
             _ => None,
         }
@@ -188,7 +263,7 @@ impl Invocation {
     /// Whether a step would get further: what the call waits for has happened.
     #[getter]
     fn ready(&self) -> bool {
-        if matches!(&*self.lock(), State::Busy | State::Failed) {
+        if matches!(&*self.lock(), State::Busy | State::Failed(_)) {
             return false;
         }
         self.pending().is_none_or(|wait| wait.is_ready())
@@ -214,17 +289,50 @@ impl Invocation {
 
     /// The results: None, one object, or a tuple. RuntimeError while the call has not ended.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        results_object(py, self.values()?)
+        results_object(py, self.values(py)?)
     }
 
-    /// Inside asyncio: gives the results and lets other tasks run while the call waits.
+    /// The exception of a failed call knows the frames that it came through, and these the call.
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Another thread is at work when it is locked; what is in use is no garbage.
+        match self.state.try_lock().as_deref() {
+            Ok(State::Failed(error)) => visit.call(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn __clear__(&self) {
+        let cleared = match self.state.try_lock().as_deref_mut() {
+            Ok(state @ State::Failed(_)) => Some(std::mem::replace(state, State::Busy)),
+            _ => None,
+        };
+        drop(cleared);
+    }
+
+    /// Inside asyncio: gives the results and lets other tasks run while the call waits. When that is cancelled, the call
+    /// can be awaited again, or ended with `cancel()`.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static DRIVE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let py = slf.py();
-        let drive = DRIVE
-            .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.function")?.getattr("drive")?.unbind()))?;
-        drive.bind(py).call1((slf,))?.call_method0("__await__")
+        drive(slf, &DRIVE, "drive")?.call_method0("__await__")
     }
+}
+
+/// As a coroutine, which ends the call when it is cancelled.
+pub fn call_async<'py>(invocation: &Bound<'py, Invocation>) -> PyResult<Bound<'py, PyAny>> {
+    static CALL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    drive(invocation, &CALL, "drive_or_cancel")
+}
+
+/// A coroutine function of `tiree.runtime.function`, called.
+fn drive<'py>(
+    invocation: &Bound<'py, Invocation>,
+    function: &'static PyOnceLock<Py<PyAny>>,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let py = invocation.py();
+    let function = function
+        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.function")?.getattr(name)?.unbind()))?;
+    function.bind(py).call1((invocation,))
 }
 
 /// What a call returns to Python: nothing, one object or a tuple.

@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyFloat, PyInt, PyList, PyType};
 use tiree_hal::buffer_view::BufferView;
+use tiree_vm::cconv::CallingConvention;
 use tiree_vm::types::TypeDef;
 use tiree_vm::{Ref, Value, VmList, refs};
 
 use crate::errors::IntoPython;
+use crate::vm::python_module::{describe, to_kind};
 use crate::vm::refs::{VmRef, not_a_reference, reference_of};
 
 /// Lists inside lists inside lists: deeper ones are cut off when printed.
@@ -69,6 +71,17 @@ impl VmVariantList {
     /// Appends a reference: an object of the runtime or its `ref`; None is null.
     fn push_ref(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = if value.is_none() { Value::NULL } else { reference_of(value)? };
+        self.0.push(value).or_raise(py, "")
+    }
+
+    /// Appends a value of the kind that a letter of calling conventions names: `i`, `I`, `f`, `F`, `r`.
+    fn push(&self, py: Python<'_>, value: &Bound<'_, PyAny>, kind: &str) -> PyResult<()> {
+        let kind = CallingConvention::parse(&format!("0{kind}")).or_raise(py, "VmVariantList.push")?.scalar_args();
+        let value = match kind.as_deref() {
+            Some([kind]) => to_kind(value, *kind)
+                .ok_or_else(|| PyTypeError::new_err(format!("{} is no {kind}", describe(value))))?,
+            _ => return Err(PyValueError::new_err("the kind of a value is one of i, I, f, F, r")),
+        };
         self.0.push(value).or_raise(py, "")
     }
 

@@ -1,6 +1,7 @@
 //! `PyModuleInterface`: modules whose functions are written in Python.
 //!
-//! One object of the user's class is made per context; exports are called as `function(self, *arguments)`.
+//! One object of the user's class is made per context; exports are called as `function(self, *arguments)`. A call of one
+//! that returns a coroutine is suspended until the coroutine has ended: see `coroutines`.
 
 use std::any::Any;
 use std::collections::HashSet;
@@ -14,6 +15,7 @@ use tiree_vm::cconv::{CallingConvention, Kind};
 use tiree_vm::context::AnyModule;
 use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, Value};
 
+use crate::coroutines::{self, Task};
 use crate::errors::{IntoPython, from_python};
 use crate::vm::module::VmModule;
 use crate::vm::refs::VmRef;
@@ -32,16 +34,18 @@ fn keep(text: &str) -> &'static str {
     leaked
 }
 
+/// What is called for an export.
 struct Export {
-    native: NativeExport,
     results: Vec<Kind>,
     callable: Py<PyAny>,
+    attrs: Vec<(String, String)>,
 }
 
 struct PythonModule {
     name: String,
-    exports: Vec<NativeExport>,
-    callables: Vec<(Py<PyAny>, Vec<Kind>)>,
+    version: u32,
+    natives: Vec<NativeExport>,
+    exports: Vec<Export>,
     constructor: Py<PyAny>,
     interface: Py<PyAny>,
     destroyed: Arc<AtomicBool>,
@@ -64,11 +68,15 @@ impl NativeModule for PythonModule {
     }
 
     fn version(&self) -> u32 {
-        0
+        self.version
     }
 
     fn exports(&self) -> &[NativeExport] {
-        &self.exports
+        &self.natives
+    }
+
+    fn attrs(&self, ordinal: usize) -> Vec<(String, String)> {
+        self.exports.get(ordinal).map_or_else(Vec::new, |export| export.attrs.clone())
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
@@ -80,20 +88,44 @@ impl NativeModule for PythonModule {
     }
 
     fn call(&self, state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
-        let (Some(state), Some((callable, kinds))) = (state.downcast_ref::<ModuleState>(), self.callables.get(ordinal))
-        else {
+        let (Some(state), Some(export)) = (state.downcast_ref::<ModuleState>(), self.exports.get(ordinal)) else {
             return Err(Status::out_of_range(format!("{} has no function {ordinal}", self.name)));
         };
         Python::attach(|py| {
-            let mut arguments = vec![state.object.bind(py).clone()];
-            for value in frame.args() {
-                arguments.push(VmRef::variant_of(py, value.clone()).map_err(|error| from_python(py, error))?);
+            let task = frame.resume_slot().take().and_then(|task| task.downcast::<Task>().ok());
+            let returned = match task {
+                Some(task) => task.finish(py)?,
+                None => {
+                    let returned = export.call(py, state, frame).map_err(|error| from_python(py, error))?;
+                    if coroutines::is_coroutine(&returned) {
+                        Err(Box::new(Task::start(&returned).map_err(|error| from_python(py, error))?))
+                    } else {
+                        Ok(returned)
+                    }
+                }
+            };
+            match returned {
+                Ok(returned) => push_results(&returned, &export.results, frame).map(|()| Flow::Done),
+                Err(task) => {
+                    let wait = task.wait();
+                    *frame.resume_slot() = Some(task);
+                    Ok(Flow::Suspend(wait))
+                }
             }
-            let arguments = PyTuple::new(py, arguments).map_err(|error| from_python(py, error))?;
-            let returned = callable.bind(py).call1(arguments).map_err(|error| from_python(py, error))?;
-            push_results(&returned, kinds, frame)?;
-            Ok(Flow::Done)
         })
+    }
+}
+
+impl Export {
+    /// What the function returns: perhaps a coroutine.
+    fn call<'py>(&self, py: Python<'py>, state: &ModuleState, frame: &CallFrame<'_>) -> PyResult<Bound<'py, PyAny>> {
+        let mut arguments = vec![state.object.bind(py).clone()];
+        for value in frame.args() {
+            arguments.push(VmRef::variant_of(py, value)?);
+        }
+        let arguments = PyTuple::new(py, arguments)?;
+        // What it calls in turn does not wait in the caller's event loop.
+        coroutines::in_loop(None, || self.callable.bind(py).call1(arguments))
     }
 }
 
@@ -121,11 +153,13 @@ fn push_results(returned: &Bound<'_, PyAny>, kinds: &[Kind], frame: &mut CallFra
     Ok(())
 }
 
-fn describe(value: &Bound<'_, PyAny>) -> String {
+/// An object in the words of errors.
+pub fn describe(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string())
 }
 
-fn to_kind(value: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
+/// A value of `kind`, when the object is one.
+pub fn to_kind(value: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
     match kind {
         // Registers have no sign: both halves of the range are one register.
         Kind::I32 => {
@@ -145,9 +179,10 @@ fn to_kind(value: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
 #[pyclass(frozen, module = "tiree._native")]
 pub struct PyModuleInterface {
     name: String,
+    version: u32,
     constructor: Py<PyAny>,
     /// None after `create`.
-    exports: Mutex<Option<Vec<Export>>>,
+    exports: Mutex<Option<Vec<(NativeExport, Export)>>>,
     destroyed: Arc<AtomicBool>,
 }
 
@@ -155,20 +190,31 @@ pub struct PyModuleInterface {
 impl PyModuleInterface {
     /// A module called `module_name`; `ctor(interface)` makes the object of each context.
     #[new]
-    fn new(module_name: String, ctor: Py<PyAny>) -> PyModuleInterface {
+    #[pyo3(signature = (module_name, ctor, version = 0))]
+    fn new(module_name: String, ctor: Py<PyAny>, version: u32) -> PyModuleInterface {
         PyModuleInterface {
             name: module_name,
+            version,
             constructor: ctor,
             exports: Mutex::new(Some(Vec::new())),
             destroyed: Arc::default(),
         }
     }
 
-    /// Adds `callable(object, *arguments)` as `name` with a calling convention such as `0iI_r`.
+    /// Adds `callable(object, *arguments)` as `name` with a calling convention such as `0iI_r`, and reflection attributes.
+    /// When it returns a coroutine, the call goes on when that has ended.
     ///
     /// ValueError for a name that is taken or a convention that is none (spans have no meaning in Python);
     /// RuntimeError after `create`.
-    fn export(&self, py: Python<'_>, name: &str, cconv: &str, callable: Py<PyAny>) -> PyResult<()> {
+    #[pyo3(signature = (name, cconv, callable, attrs = Vec::new()))]
+    fn export(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        cconv: &str,
+        callable: Py<PyAny>,
+        attrs: Vec<(String, String)>,
+    ) -> PyResult<()> {
         let parsed = CallingConvention::parse(cconv).or_raise(py, &format!("exporting {name}"))?;
         if parsed.is_variadic() {
             return Err(PyValueError::new_err(format!(
@@ -177,11 +223,11 @@ impl PyModuleInterface {
         }
         let mut exports = self.exports.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(exports) = exports.as_mut() else { return Err(frozen()) };
-        if exports.iter().any(|export| export.native.name == name) {
+        if exports.iter().any(|(native, _)| native.name == name) {
             return Err(PyValueError::new_err(format!("PyModule function already defined: {name}")));
         }
         let native = NativeExport { name: keep(name), cconv: keep(cconv) };
-        exports.push(Export { native, results: parsed.results, callable });
+        exports.push((native, Export { results: parsed.results, callable, attrs }));
         Ok(())
     }
 
@@ -190,10 +236,12 @@ impl PyModuleInterface {
         let this = slf.get();
         let exports = this.exports.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or_else(frozen)?;
         let py = slf.py();
+        let (natives, exports) = exports.into_iter().unzip();
         let module = PythonModule {
             name: this.name.clone(),
-            exports: exports.iter().map(|export| export.native).collect(),
-            callables: exports.into_iter().map(|export| (export.callable, export.results)).collect(),
+            version: this.version,
+            natives,
+            exports,
             constructor: this.constructor.clone_ref(py),
             interface: slf.clone().into_any().unbind(),
             destroyed: this.destroyed.clone(),

@@ -14,7 +14,8 @@ impl Context {
     /// made anew. Initializers do not run again. A memory limit holds for the fork by itself.
     pub fn fork(&self) -> Result<Context> {
         let quota = self.0.quota.as_ref().map(|quota| Quota::new(quota.limit()));
-        let old = self.instances();
+        // Not locked while native modules make their states, which may take long and wait for other threads.
+        let old: Vec<Arc<Instance>> = self.instances().clone();
         let mut new: Vec<Arc<Instance>> = Vec::with_capacity(old.len());
         for instance in old.iter() {
             let copy = match &**instance {
@@ -23,7 +24,6 @@ impl Context {
             };
             new.push(Arc::new(copy));
         }
-        drop(old);
         let inner = Inner { instances: RwLock::new(new), frozen: self.0.frozen, limits: self.0.limits, quota };
         Ok(Context(Arc::new(inner)))
     }

@@ -1,0 +1,68 @@
+"""Where the coroutines of Python modules run: in the event loop that drives the call, or in one of the process.
+
+Called natively: `launch` when a function of a Python module returned a coroutine, `cancel` when the call ended first.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any
+
+from tiree._native import HalFence
+
+Started = asyncio.Task[Any] | Future[Any]
+
+_lock = threading.Lock()
+_background: asyncio.AbstractEventLoop | None = None
+
+
+def _after_fork() -> None:
+    """The thread is gone in a forked child, and whoever held the lock."""
+    global _lock, _background
+    _lock, _background = threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+def background_loop() -> asyncio.AbstractEventLoop:
+    """A loop in a daemon thread, for coroutines of calls that no event loop drives. A forked child gets its own."""
+    global _background
+    with _lock:
+        if _background is None:
+            loop = asyncio.new_event_loop()
+            threading.Thread(target=loop.run_forever, name="tiree-coroutines", daemon=True).start()
+            _background = loop
+        return _background
+
+
+def launch(coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop | None, ended: HalFence) -> Started:
+    """Starts `coroutine` in `loop`, on this thread; without one, in that of the process. Signals `ended` at its end."""
+    started: Started
+    if loop is None:
+        started = asyncio.run_coroutine_threadsafe(coroutine, background_loop())
+    else:
+        started = loop.create_task(coroutine)
+    started.add_done_callback(lambda _: ended.signal())
+    return started
+
+
+def cancel(started: Started) -> None:
+    """Cancels a coroutine that nobody waits for any more, from any thread."""
+    started.add_done_callback(_look_at)
+    if isinstance(started, Future):
+        started.cancel()
+        return
+    loop = started.get_loop()
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(started.cancel)
+
+
+def _look_at(ended: Started) -> None:
+    """So that asyncio does not report an exception that nobody asked for."""
+    if not ended.cancelled():
+        ended.exception()
