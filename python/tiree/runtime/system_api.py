@@ -149,6 +149,15 @@ class SystemContext:
             self.vm_context.register_modules([module])
             self._bound[module.name] = BoundModule(self, module)
 
+    def fork(self) -> SystemContext:
+        """A context for another thread: the same modules, with states of their own; see `VmContext.fork`."""
+        fork = object.__new__(SystemContext)
+        fork.config, fork.is_dynamic = self.config, self.is_dynamic
+        fork.vm_context = self.vm_context.fork()
+        fork._bound = {name: BoundModule(fork, bound.vm_module) for name, bound in self._bound.items()}
+        fork.modules = BoundModules(fork._bound)
+        return fork
+
     def add_module_dependency(self, name: str, minimum_version: int = 0) -> None:
         """Links the native module `name` of this build. Raises `ValueError`: there is none that links itself."""
         self.add_vm_module(_native.VmModule.resolve_module_dependency(self.instance, name, minimum_version))
@@ -217,6 +226,13 @@ class Module(BoundModule):
         super().__init__(SystemContext(vm_modules=modules, config=config), vm_module)
         self.device = device if isinstance(device, str) else opened.id
         self._limits = limits
+
+    def fork(self) -> Module:
+        """The module for another thread: shared as it is loaded, with a state of its own; see `VmContext.fork`."""
+        fork = object.__new__(Module)
+        fork.__dict__.update(self.__dict__)
+        fork._vm_context, fork._functions = self._vm_context.fork(), {}
+        return fork
 
     def __reduce__(self) -> tuple[Any, ...]:
         return partial(Module, **self._limits), (self.vm_module, self.device)

@@ -122,7 +122,9 @@ impl Invocation {
     /// The state after the call returned, whether or not its queued work is done.
     fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, bool) {
         match fence.poll() {
-            None if self.deadline.is_some_and(|end| Instant::now() >= end) => (self.failed(py, &past_deadline()), false),
+            None if self.deadline.is_some_and(|end| Instant::now() >= end) => {
+                (self.failed(py, &past_deadline()), false)
+            }
             None => (State::Finishing(values, fence), false),
             Some(Ok(())) => (State::Done(values), true),
             Some(Err(status)) => (self.failed(py, &status), false),
@@ -221,12 +223,14 @@ impl Invocation {
     /// had ended. Work that it has queued on a device is done all the same.
     fn cancel(&self, py: Python<'_>) -> bool {
         self.cancelled.store(true, Ordering::Release);
+        // Made here: Python code may run while it is, and must not find the state locked.
+        let next = self.cancelled(py);
         let dropped = {
             let mut state = self.lock();
             match &*state {
                 State::Done(_) | State::Failed(_) => return false,
                 State::Busy => return true,
-                State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, self.cancelled(py)),
+                State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, next),
             }
         };
         // Outside of the lock: what is released may run any code.
