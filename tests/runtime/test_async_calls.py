@@ -233,7 +233,7 @@ class TestCancelling:
         del calls
         wait_until(lambda: bound.alive() == 0)
 
-    def test_while_another_thread_drives(self, bound: Bound):
+    def test_while_another_thread_drives(self):
         entered, leave = threading.Event(), threading.Event()
 
         class Blocks(rt.PythonModule, name="blocks"):

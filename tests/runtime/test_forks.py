@@ -18,7 +18,7 @@ vm.export @__init
 vm.func @__init() -> () {
 ^bb0:
   %i0 = vm.const.i32 100
-  vm.global.store.i32 @count, %i0
+  vm.global.store.i32 %i0, @count
   vm.return
 }
 vm.export @count_on
@@ -27,7 +27,7 @@ vm.func @count_on() -> (i32) {
   %i0 = vm.global.load.i32 @count
   %i1 = vm.const.i32 1
   %i0 = vm.add.i32 %i0, %i1
-  vm.global.store.i32 @count, %i0
+  vm.global.store.i32 %i0, @count
   vm.return %i0
 }
 vm.export @sum

@@ -58,7 +58,7 @@ def cancel(started: Started) -> None:
         started.cancel()
         return
     loop = started.get_loop()
-    if asyncio.events._get_running_loop() is loop:  # pyright: ignore[reportPrivateUsage]: the public one raises
+    if asyncio.events._get_running_loop() is loop:
         started.cancel()
     elif not loop.is_closed():
         loop.call_soon_threadsafe(started.cancel)

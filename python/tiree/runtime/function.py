@@ -16,8 +16,8 @@ __all__ = ["FunctionInvoker", "Invocation", "drive"]
 async def drive(invocation: Invocation) -> Any:
     """Runs a call inside asyncio, letting other tasks run while it waits, and gives its results.
 
-    This is what `await invocation` does. Raises what the call raises. When it is cancelled, the call only stops where it
-    is and can be awaited again.
+    This is what `await invocation` does. Raises what the call raises. When it is cancelled, the call stays where it is
+    and can be awaited again.
     """
     import asyncio
 
