@@ -100,14 +100,9 @@ class VmContext:
         max_stack_depth: int | None = None,
     ) -> None: ...
     def begin(
-        self,
-        function: VmFunction,
-        inputs: VmVariantList,
-        *,
-        fuel: int | None = None,
-        timeout: float | None = None,
-        max_stack_depth: int | None = None,
-    ) -> Invocation: ...
+        self, function: VmFunction, inputs: VmVariantList, *,
+        fuel: int | None = None, timeout: float | None = None, max_stack_depth: int | None = None,
+    ) -> Invocation: ...  # fmt: skip
 
 class Invocation:
     @property
