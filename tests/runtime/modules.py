@@ -222,21 +222,35 @@ module @references {
 _CACHE = Path(__file__).resolve().parents[2] / ".pytest_cache" / "d" / "iree-modules"
 
 
-@cache
 def iree_module(text: str, *flags: str) -> bytes:
     """What iree-compile 3.13 makes of `text` for this machine, with more `flags`."""
+    return iree_module_with(text, (*HOST_FLAGS, *flags))
+
+
+@cache
+def iree_module_with(text: str, flags: tuple[str, ...], program: bool = False) -> bytes:
+    """What iree-compile 3.13 makes of `text` with `flags`; the program, not the library, where flags need that."""
     import iree.compiler.version as version
 
-    key = hashlib.sha256("\0".join([version.VERSION, text, *HOST_FLAGS, *flags]).encode()).hexdigest()
+    key = hashlib.sha256("\0".join([version.VERSION, text, *flags]).encode()).hexdigest()
     kept = _CACHE / f"{key}.vmfb"
     if kept.exists():
         return kept.read_bytes()
-    data = _compile(text, (*HOST_FLAGS, *flags))
+    data = _compile_with_program(text, flags) if program else _compile(text, flags)
     _CACHE.mkdir(parents=True, exist_ok=True)
     partial = kept.with_suffix(f".{os.getpid()}.part")
     partial.write_bytes(data)
     partial.replace(kept)
     return data
+
+
+def _compile_with_program(text: str, flags: tuple[str, ...]) -> bytes:
+    from proofs.iree_reference import run_tool
+
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / "module.vmfb"
+        run_tool("iree-compile", "-", *flags, "-o", path, stdin=text)
+        return path.read_bytes()
 
 
 def _compile(text: str, flags: tuple[str, ...]) -> bytes:

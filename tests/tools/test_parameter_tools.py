@@ -99,7 +99,7 @@ class TestCreate:
     )
     def test_refusals(self, flag: str, message: str):
         flags = [] if flag.startswith("--output") else ["--output=x.irpa"]
-        assert message in refused("create-parameters", *flags, flag)
+        assert message in refused("create-parameters", "--data=w=4xf32=1", *flags, flag)
 
     def test_names_are_declared_once(self):
         assert "declared twice" in refused("create-parameters", "--splat=a=i8=1", "--data=a=i8=1", "--output=x.irpa")

@@ -236,10 +236,18 @@ class TestOutputs:
             done = self.run(files, tmp_path, ours, *outputs)
             assert done.code == 1
             assert text in done.err
-        scalar = call(files, "scalars", "1", "2", "3", "4")
-        assert "has no bytes to write" in refused(
-            "run-module", *scalar, f"--output=@{tmp_path}/x.npy", *["--output="] * 3
-        )
+
+    def test_scalars(self, files: Path, tmp_path: Path):
+        """Files of numbers are arrays of rank 0; all four in one file with `+`."""
+        written = []
+        for run, folder in ((ours, tmp_path / "ours"), (theirs, tmp_path / "theirs")):
+            folder.mkdir()
+            outputs = [f"--output={kind}{folder}/x.npy" for kind in "@+++"]
+            plain = [f"--output={kind}{folder}/x.bin" for kind in "@+++"]
+            for some in (outputs, plain):
+                assert run("run-module", *call(files, "scalars", "-1", "2", "1.5", "2.5"), *some).code == 0
+            written.append([(folder / name).read_bytes() for name in ("x.npy", "x.bin")])
+        assert written[0] == written[1]
 
     @pytest.mark.parametrize("limit", [0, 1, 5, 7, 1999, 2000, 5000])
     def test_output_max_element_count(self, files: Path, limit: int):

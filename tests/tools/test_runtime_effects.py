@@ -97,6 +97,7 @@ def shared_rows(head: str, *more: str) -> Rows:
     net = ("--module=net.vmfb", "--function=forward", "--input=4xf32=1 2 3 4", *more)
     sums = ("--function=add", "--input=4xf32=1", "--input=4xf32=2")
     big = ("--module=big.vmfb", "--device=local-sync", "--function=constant")
+    scale = ("--function=scale", "--input=2.5", "--input=4xf32=1")
     product = ("--module=matmul.vmfb", "--function=matmul", "--input=512x512xf32=1", "--input=512x512xf32=1", *more)
     return {
         "help": effect("--help", prints("USAGE: "), *constant),
@@ -125,6 +126,10 @@ def shared_rows(head: str, *more: str) -> Rows:
         "trace": effect("--trace=t.json", lambda done: b'"ph":"X"' in done.files.get("t.json", b""), *constant),
         "system_executables": effect("--system_executables", done_well, "--module=system.vmfb", *sums, *more),
         "print_statistics": effect("--print_statistics", says("DEVICE_LOCAL"), *constant),
+        "device_memory_limit": effect(
+            "--device_memory_limit=1", says("which may use 1 bytes"), "--module=mixed.vmfb", *scale, *more
+        ),
+        "device_cache_limit": effect("--device_cache_limit=-1", says("cannot be negative"), *constant),
         "vm_fuel": effect("--vm_fuel=1", says("more than 1 instructions"), *constant),
         "vm_timeout_ms": effect("--vm_timeout_ms=0", says("before its deadline"), *constant),
         "vm_stack_depth": effect("--vm_stack_depth=0", says("stack overflow"), *constant),

@@ -169,6 +169,22 @@ class TestDevices:
         assert ours("run-module", "--list_devices").out == theirs("run-module", "--list_devices").out + "null://\n"
         assert "no such driver" in refused("run-module", "--list_devices=cuda")
 
+    @needs_iree
+    def test_layouts(self):
+        """Headings and columns are iree-run-module's, for the drivers that both have."""
+        for flags in (["--dump_devices=local-sync"], ["--dump_devices=local-task"]):
+            heads = [
+                [line for line in run("run-module", *flags).out.splitlines() if line.startswith("#")]
+                for run in (ours, theirs)
+            ]
+            assert heads[0] == heads[1]
+            assert heads[0]
+        found, wanted = ours("run-module", "--list_drivers").out, theirs("run-module", "--list_drivers").out
+        assert found.splitlines()[:5] == wanted.splitlines()[:5]
+        for name in ("local-sync", "local-task"):
+            (mine,), (other,) = (re.findall(f"^ +{name}: ", text, re.MULTILINE) for text in (found, wanted))
+            assert mine == other
+
     def test_list_drivers(self):
         assert re.findall(r"^ +(\S+): ", ours("run-module", "--list_drivers").out, re.MULTILINE) == [
             "local-sync",

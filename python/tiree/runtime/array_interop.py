@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tiree import _native
+from tiree.runtime import packed
 from tiree.runtime.enums import BufferUsage, HalElementType, MemoryType
 
 if TYPE_CHECKING:
@@ -66,6 +67,9 @@ class DeviceArray(_native.DeviceArrayBase):
             # A dtype that the protocol cannot name, or one that stands in, or no implicit transfers.
             pass
         dtype = self.dtype
+        bits = packed.bits_of(self.element_type)
+        if bits and self.override_dtype is None:
+            return packed.unpack(memoryview(self.map()), self.shape, dtype, bits)
         flat = np.frombuffer(memoryview(self.map()), np.uint8)[: self.size * dtype.itemsize]
         return flat.view(dtype).reshape(self.shape)
 

@@ -12,6 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from tiree import _native
+from tiree.runtime import packed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,18 +26,21 @@ _DTYPES = {
     "f16": "float16", "f32": "float32", "f64": "float64", "cf64": "complex64", "cf128": "complex128",
     "bf16": "bfloat16", "f8E5M2": "float8_e5m2", "f8E4M3FN": "float8_e4m3fn", "f8E5M2FNUZ": "float8_e5m2fnuz",
     "f8E4M3FNUZ": "float8_e4m3fnuz", "f8E8M0FNU": "float8_e8m0fnu",
+    **packed.NAMES,
 }  # fmt: skip
 _ELEMENT_TYPES = {
     "bfloat16": 0x22000010, "float8_e5m2": 0x24000008, "float8_e4m3fn": 0x25000008, "float8_e5m2fnuz": 0x26000008,
     "float8_e4m3fnuz": 0x27000008, "float8_e8m0fnu": 0x28000008,
 }  # fmt: skip
+_BYTES = 0x12000008
+_PACKED_TYPES = {"int2": 0x10000002, "int4": 0x10000004, "uint2": 0x12000002, "uint4": 0x12000004}
 
 
 def _dtype(element: str) -> np.dtype:
     import numpy as np
 
     name = _DTYPES[element]
-    if name.startswith(("bf", "float8")):
+    if name.startswith(("bf", "float8")) or name in _PACKED_TYPES:
         import ml_dtypes
 
         return np.dtype(getattr(ml_dtypes, name))
@@ -246,8 +250,8 @@ def _from_python(value: Any, where: str, needs: str, dtype: np.dtype) -> np.ndar
         if dtype.kind not in "fc":
             raise ValueError(f"{where}: {describe_number(largest)} is out of range for {dtype}; {needs}.")
     _check_kinds(wide, where, needs, dtype)
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
+    if dtype.kind in "iu" or dtype.name in _PACKED_TYPES:
+        limits = _limits(dtype)
         for number in (int(wide.min()), int(wide.max())):
             if not limits.min <= number <= limits.max:
                 raise ValueError(f"{where}: {number} is out of range for {dtype} ({limits.min} to {limits.max}).")
@@ -258,7 +262,7 @@ def _check_kinds(wide: np.ndarray, where: str, needs: str, dtype: np.dtype) -> N
     """Raises for numbers of a kind that `dtype` has not: fractions for integers, complex ones for real types."""
     import numpy as np
 
-    if dtype.kind in "iub" and wide.dtype.kind in "fc":
+    if (dtype.kind in "iub" or dtype.name in _PACKED_TYPES) and wide.dtype.kind in "fc":
         raise TypeError(f"{where} holds {wide.dtype} numbers; {needs}.")
     if wide.dtype.kind == "c" and dtype.kind != "c":
         raise TypeError(f"{where} holds complex numbers; {needs}.")
@@ -292,12 +296,26 @@ def _narrowed(wide: np.ndarray, where: str, needs: str, dtype: np.dtype) -> np.n
     return narrow
 
 
+def _limits(dtype: np.dtype) -> Any:
+    if dtype.kind == "V":
+        import ml_dtypes
+
+        return ml_dtypes.iinfo(dtype)
+    import numpy as np
+
+    return np.iinfo(dtype)
+
+
 def _plain(array: np.ndarray) -> Any:
     """A C-contiguous array that the native side can read; of types without a buffer format the bits, and the type."""
     import numpy as np
 
     array = np.ascontiguousarray(array) if array.ndim else array.copy()
     element = _ELEMENT_TYPES.get(array.dtype.name)
+    if array.dtype.name in _PACKED_TYPES:
+        element = _PACKED_TYPES[array.dtype.name]
+        data = _native.HalBufferView.from_bytes(packed.pack(array, packed.bits_of(element)), _BYTES)
+        return _native.HalBufferView(data.get_buffer(), array.shape, element)
     if element is None:
         return array
     return array.view(np.uint8 if array.dtype.itemsize == 1 else np.uint16), element

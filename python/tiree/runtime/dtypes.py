@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tiree.runtime import packed
 from tiree.runtime.enums import HalElementType
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ class DTypeInfo:
 @cache
 def dtype_of(element_type: int) -> np.dtype:
     """The numpy dtype of an element type's number. Raises `ValueError` for types that numpy has not."""
+    if packed.bits_of(element_type):
+        return packed.dtype_for(element_type)
     try:
         name = _NAMES[HalElementType(element_type)]
     except (ValueError, KeyError):

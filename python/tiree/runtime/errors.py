@@ -57,6 +57,10 @@ class StatusTimeoutError(StatusError, TimeoutError):
     """DEADLINE_EXCEEDED."""
 
 
+class StatusMemoryError(StatusError, MemoryError):
+    """RESOURCE_EXHAUSTED: no memory left, or more asked for than a device may use."""
+
+
 class LimitError(StatusError):
     """A call reached one of the limits that were set for it or for its context."""
 
@@ -84,6 +88,7 @@ _CLASSES: dict[str, type[StatusError]] = {
     "OUT_OF_RANGE": StatusIndexError,
     "UNIMPLEMENTED": StatusNotImplementedError,
     "DEADLINE_EXCEEDED": StatusTimeoutError,
+    "RESOURCE_EXHAUSTED": StatusMemoryError,
 }
 
 

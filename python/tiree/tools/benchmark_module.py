@@ -179,6 +179,9 @@ def _benchmark(
             raise failed(function, error) from error
         return real, time.process_time() - cpu
 
+    if parsed["print_statistics"]:
+        with session.measured(function.name):
+            measure(1)
     batch = parsed["batch_size"]
     calls = _calls(parsed, measure)
     name = _name(function)

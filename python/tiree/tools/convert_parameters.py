@@ -29,6 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def convert(parsed: ParsedFlags) -> None:
     """Writes all parameters of the input files, in their order. Splats go by the new names, as in IREE."""
+    if not parsed["parameters"]:
+        raise fail("no parameters given", "pass --parameters=file.irpa")
     found = [item for index in parameter_indices(parsed).values() for item in index.items()]
     excluded = set(parsed["exclude"])
     renamed = _renamed(parsed["rename"])

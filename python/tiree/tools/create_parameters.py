@@ -25,6 +25,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def create(parsed: ParsedFlags) -> None:
     """Writes what the flags declare: splats first, then data."""
+    if not parsed["splat"] and not parsed["data"]:
+        raise fail("no parameters declared", "pass --data=NAME=4xf32=1.5 or --splat=NAME=4xf32=1.5")
     index = _native.ParameterIndex()
     names: set[str] = set()
     for flag in ("splat", "data"):

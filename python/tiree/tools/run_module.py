@@ -50,13 +50,15 @@ def call(parsed: ParsedFlags, session: Session) -> int:
     function = session.function(parsed["function"])
     inputs, fence = session.read_inputs(function, parsed["input"])
     print(f"EXEC @{function.name}", flush=True)
-    results = session.invoke(function, inputs)
-    if fence is not None:
-        try:
-            fence.wait()
-        except CALL_ERRORS as error:
-            raise failed(function, error) from error
+    with session.measured(function.name):
+        results = session.invoke(function, inputs)
+        if fence is not None:
+            try:
+                fence.wait()
+            except CALL_ERRORS as error:
+                raise failed(function, error) from error
     ok = finish(parsed, session, function, results)
+    del inputs, results
     if parsed["print_statistics"]:
         print(session.statistics(), file=sys.stderr)
     return 0 if ok else 1

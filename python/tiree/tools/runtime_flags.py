@@ -45,7 +45,9 @@ DEVICE_FLAGS = (
     Flag("task_worker_stack_size", "int", "bytes of stack of each worker; 0: the default", 0),
     Flag("task_worker_local_memory", "int", "bytes of scratch memory of each worker; 0: the L2 cache", 0),
     Flag("system_executables", "bool", "load system-elf executables, which may do all that a program may", False),
-    Flag("print_statistics", "bool", "print memory statistics on stderr at the end", False),
+    Flag("device_memory_limit", "int", "bytes of buffers that a device may have at once", None),
+    Flag("device_cache_limit", "int", "bytes of memory that a device keeps for reuse", None),
+    Flag("print_statistics", "bool", "print memory statistics, also of each call, on stderr at the end", False),
 )
 
 RUN_FLAGS = (
@@ -77,7 +79,7 @@ _GPU_FLAGS = (
 )
 
 REFUSED = {
-    "device_allocator": "allocator wrappers are not supported; memory is pooled already",
+    "device_allocator": "memory is pooled already; --device_memory_limit and --device_cache_limit bound the pool",
     "device_lead_allocator": "devices share the host's memory; none leads",
     "print_device_statistics": "--dispatch_statistics of tiree-benchmark-module times dispatches",
     "agents_md": "there is no such document; --help prints the flags",

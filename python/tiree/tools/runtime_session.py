@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from tiree import _native
 from tiree.tools.flags import ParsedFlags, fail
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
 
 def topology(parsed: ParsedFlags) -> dict[str, Any]:
@@ -48,8 +49,10 @@ DRIVERS = {
 def list_devices(parsed: ParsedFlags) -> bool:
     """Serves `--list_drivers`, `--list_devices` and `--dump_devices`. Returns whether one of them was given."""
     if parsed["list_drivers"]:
+        print(_heading("Available HAL drivers"))
+        print("# Use --list_devices={driver name} to enumerate available devices.\n")
         for name in _native.driver_names():
-            print(f"{name:>12}: {DRIVERS.get(name, '')}")
+            print(f"{name:>16}: {DRIVERS.get(name, '')}")
         return True
     for flag in ("list_devices", "dump_devices"):
         if flag not in parsed.given:
@@ -57,18 +60,28 @@ def list_devices(parsed: ParsedFlags) -> bool:
         driver = parsed[flag] if parsed[flag] not in (None, "", "true") else ""
         if driver and driver not in _native.driver_names():
             raise fail(f"--{flag}={driver}: no such driver", f"this build has {', '.join(_native.driver_names())}")
-        for uri in _native.device_uris():
-            if not uri.startswith(driver):
+        for name in [driver] if driver else _native.driver_names():
+            uris = [uri for uri in _native.device_uris() if uri.partition("://")[0] == name]
+            if flag == "list_devices":
+                print("\n".join(uris))
                 continue
-            print(uri)
-            if flag == "dump_devices":
+            print(_heading(f"Enumerated devices for driver '{name}'") + "\n")
+            for uri in uris:
                 dump_device(uri, topology(parsed))
         return True
     return False
 
 
+def _heading(text: str) -> str:
+    """As iree-run-module heads its lists."""
+    line = "# " + "=" * 76
+    return f"{line}\n# {text}\n{line}"
+
+
 def dump_device(uri: str, options: dict[str, Any]) -> None:
-    """Prints what the workers of a device are like."""
+    """Prints what the workers of a device are like, below the heading that iree-run-module prints."""
+    line = f"# ==={'-' * 70}==="
+    print(f"{line}\n# --device={uri}\n#   default\n{line}")
     device = _native.HalDevice.open(uri, **options)
     found = _native.describe_topology(**options)
     print(f"  workers: {device.worker_count}")
@@ -78,6 +91,7 @@ def dump_device(uri: str, options: dict[str, Any]) -> None:
         print(f"  CPUs: {', '.join(map(str, cpus)) if cpus else 'any'}")
         print(f"  spin: {found['worker_spin_us']} us")
         print(f"  stack: {found['worker_stack_size']} bytes per worker")
+    print()
 
 
 def limits(parsed: ParsedFlags) -> dict[str, Any]:
@@ -92,6 +106,14 @@ def limits(parsed: ParsedFlags) -> dict[str, Any]:
         "max_stack_depth": parsed["vm_stack_depth"],
         "memory_limit": parsed["vm_memory_limit"],
     }
+
+
+def pool_limits(parsed: ParsedFlags) -> dict[str, int | None]:
+    """Keyword arguments of `HalAllocator.set_limits` from the flags."""
+    for name in ("memory", "cache"):
+        if (parsed[f"device_{name}_limit"] or 0) < 0:
+            raise fail(f"--device_{name}_limit={parsed[f'device_{name}_limit']}: cannot be negative")
+    return {"memory": parsed["device_memory_limit"], "cached": parsed["device_cache_limit"]}
 
 
 def parameters_module(parsed: ParsedFlags, instance: _native.VmInstance) -> _native.VmModule:
@@ -134,6 +156,7 @@ class Session:
         paths = list(parsed["module"])
         if not paths:
             raise fail("no module given", "pass --module=file.vmfb")
+        self._calls: list[tuple[str, list[_native.MemoryPeak]]] = []
         self.instance = _native.VmInstance()
         self.modules = [self._load(path, parsed["module_mode"]) for path in paths]
         if parsed["vm_verify_constants"]:
@@ -143,6 +166,7 @@ class Session:
         self.devices = [_native.HalDevice.open(uri, **topology(parsed)) for uri in uris]
         for device in self.devices:
             device.allow_system_executables(parsed["system_executables"])
+            device.allocator.set_limits(**pool_limits(parsed))
         needed = {name for module in self.modules for name, _ in module.dependencies}
         natives = [_native.create_hal_module(self.instance, devices=self.devices)]
         if "io_parameters" in needed or parsed["parameters"]:
@@ -201,11 +225,28 @@ class Session:
             raise failed(function, error) from error
         return outputs
 
+    @contextlib.contextmanager
+    def measured(self, name: str) -> Generator[None]:
+        """Measures the memory that a call of @name needs, for `statistics`."""
+        peaks = [device.allocator.track_peak() for device in self.devices]
+        with contextlib.ExitStack() as stack:
+            for peak in peaks:
+                stack.enter_context(peak)
+            yield
+        self._calls.append((name, peaks))
+
     def statistics(self) -> str:
-        """Bytes per device and kind of memory, and what a device that counts was asked for."""
+        """Bytes per device and kind of memory, what measured calls needed, what a device that counts was asked for."""
         lines: list[str] = []
-        for device in self.devices:
+        for index, device in enumerate(self.devices):
             lines += [f"Device: {device.id}", "[[ memory statistics ]]", device.allocator.formatted_statistics]
+            lines += ["[[ memory of calls ]]"] if self._calls else []
+            for name, peaks in self._calls:
+                peak = peaks[index]
+                lines.append(
+                    f"@{name}: {peak.peak_bytes:>12}B peak / {peak.allocated_bytes:>12}B allocated / "
+                    f"{peak.kept_bytes:>12}B kept"
+                )
             if device.counts is not None:
                 lines += ["[[ operations ]]", *(f"{name:>16}: {n}" for name, n in device.counts.items())]
         return "\n".join(lines)

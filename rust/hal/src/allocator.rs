@@ -1,7 +1,8 @@
 //! `hal.allocator`: makes buffers and counts what they take.
 
 use crate::buffer::{Buffer, BufferParams, Storage};
-use crate::memory::{ALIGNMENT, Pool, Statistics};
+use crate::memory::{ALIGNMENT, Pool, PoolLimits, Statistics};
+use crate::peak::Peak;
 use crate::types::access;
 use std::any::Any;
 use std::ptr::NonNull;
@@ -103,6 +104,21 @@ impl Allocator {
     /// The counters.
     pub fn statistics(&self) -> Statistics {
         self.pool.statistics()
+    }
+
+    /// Watches how much memory is in use, from now until the result is dropped.
+    pub fn peak(&self) -> Peak {
+        Peak::begin(self.pool.clone())
+    }
+
+    /// The bounds of its memory.
+    pub fn limits(&self) -> PoolLimits {
+        self.pool.limits()
+    }
+
+    /// Sets the bounds of its memory.
+    pub fn set_limits(&self, limits: PoolLimits) {
+        self.pool.set_limits(limits);
     }
 
     /// Gives unused memory back to the system.

@@ -6,7 +6,7 @@
 //! | subject | module |
 //! |---|---|
 //! | devices and drivers (`local-sync`, `local-task`) | [`device`], [`drivers`] |
-//! | memory | [`allocator`], [`buffer`], [`buffer_view`], [`memory`] |
+//! | memory | [`allocator`], [`buffer`], [`buffer_view`], [`memory`], [`peak`] |
 //! | ordering | [`semaphore`], [`fence`], [`queue`] |
 //! | work | [`command_buffer`], [`executable`], [`channel`] |
 //! | files and parameters | [`mod@file`], [`parameters`] |
@@ -39,6 +39,7 @@ mod models;
 pub mod module;
 pub mod parameters;
 mod pattern;
+pub mod peak;
 mod program;
 pub mod queue;
 pub mod runtime;

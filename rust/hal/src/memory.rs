@@ -3,7 +3,9 @@
 //! A block is 64-byte aligned and fully initialised: fresh blocks are zero, reused ones hold what their last user left.
 //! Large blocks come from the system directly, so that they are zero without being touched. The cache never holds more
 //! than the difference between the peak of live bytes and the live bytes: the process uses no more memory than its peak.
+//! Both can be bounded further ([`Pool::set_limits`]).
 
+use crate::peak::{Usage, Watches};
 use crate::timeline;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
@@ -66,6 +68,22 @@ pub struct Pool {
     state: Mutex<State>,
 }
 
+/// Bounds of a pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolLimits {
+    /// Bytes of buffers that may be live at once, by requested lengths.
+    pub memory: u64,
+    /// Bytes that are kept for reuse.
+    pub cached: u64,
+}
+
+impl Default for PoolLimits {
+    /// No bounds.
+    fn default() -> Self {
+        PoolLimits { memory: u64::MAX, cached: u64::MAX }
+    }
+}
+
 /// Everything that changes, behind one lock that is held for a few instructions.
 #[derive(Default)]
 struct State {
@@ -74,12 +92,43 @@ struct State {
     host: Counters,
     device: Counters,
     cache: Cache,
+    limits: PoolLimits,
+    /// Requested lengths of blocks that the system is being asked for.
+    asked: u64,
+    watches: Watches,
 }
 
 impl State {
     fn add(&mut self, size: usize, length: usize, kind: Kind) {
         self.blocks.add(size as u64);
         self.counters(kind).add(length as u64);
+        if !self.watches.is_empty() {
+            let live = self.live();
+            self.watches.added(length as u64, live);
+        }
+    }
+
+    /// Requested bytes of live buffers.
+    fn live(&self) -> u64 {
+        self.host.live() + self.device.live()
+    }
+
+    /// Whether `length` more bytes are within the limit.
+    fn allows(&self, length: usize) -> bool {
+        let used = self.live().saturating_add(self.asked);
+        used.checked_add(length as u64).is_some_and(|wanted| wanted <= self.limits.memory)
+    }
+
+    /// Takes out of the cache what is above its bounds, of other sizes than `keep` first: what was just freed is the
+    /// likeliest to be asked for again.
+    fn evict(&mut self, keep: usize) -> Vec<Raw> {
+        let limit = (self.blocks.peak - self.blocks.live()).min(self.limits.cached);
+        let mut evicted = Vec::new();
+        while self.cache.bytes > limit {
+            let Some(old) = self.cache.evict(keep) else { break };
+            evicted.push(old);
+        }
+        evicted
     }
 
     fn counters(&mut self, kind: Kind) -> &mut Counters {
@@ -226,15 +275,20 @@ impl Pool {
     /// A block of at least `length` bytes.
     ///
     /// # Errors
-    /// RESOURCE_EXHAUSTED when the system has no such memory.
+    /// RESOURCE_EXHAUSTED when the system has no such memory, or the limit of the pool forbids it.
     pub fn allocate(self: Arc<Pool>, length: usize, kind: Kind) -> Result<Block> {
         let Some(size) = size_class(length).filter(|&size| size <= isize::MAX as usize - 4096) else {
             return Err(self.exhausted(length));
         };
         let mut state = self.state.lock();
+        if !state.allows(length) {
+            drop(state);
+            return Err(self.exhausted(length));
+        }
         let reused = state.cache.take(size);
-        if reused.is_some() {
-            state.add(size, length, kind);
+        match reused {
+            Some(_) => state.add(size, length, kind),
+            None => state.asked += length as u64,
         }
         drop(state);
         let raw = match reused {
@@ -249,38 +303,40 @@ impl Pool {
 
     /// A block from the system.
     fn fresh(&self, size: usize, length: usize, kind: Kind) -> Result<Raw> {
-        let raw = match Raw::new(size) {
-            Some(raw) => raw,
-            None => {
-                self.trim();
-                Raw::new(size).ok_or_else(|| self.exhausted(length))?
-            }
-        };
-        self.state.lock().add(size, length, kind);
-        Ok(raw)
+        let raw = Raw::new(size).or_else(|| {
+            self.trim();
+            Raw::new(size)
+        });
+        let mut state = self.state.lock();
+        state.asked -= length as u64;
+        if raw.is_some() {
+            state.add(size, length, kind);
+        }
+        drop(state);
+        raw.ok_or_else(|| self.exhausted(length))
     }
 
     #[cold]
     fn exhausted(&self, length: usize) -> Status {
-        let live = self.state.lock().blocks.live();
-        Status::resource_exhausted(format!("out of memory: {length} bytes asked, {live} bytes in use by this device"))
+        let (live, limit) = {
+            let state = self.state.lock();
+            (state.live(), state.limits.memory)
+        };
+        let limit = if limit == u64::MAX { String::new() } else { format!(", which may use {limit} bytes") };
+        Status::resource_exhausted(format!(
+            "out of memory: {length} bytes asked, {live} bytes in use by this device{limit}"
+        ))
     }
 
     fn give_back(&self, raw: Raw, length: usize, kind: Kind) {
         let keep = raw.size;
-        let mut evicted = Vec::new();
-        {
+        let evicted = {
             let mut state = self.state.lock();
             state.counters(kind).freed += length as u64;
             state.blocks.freed += keep as u64;
-            let limit = state.blocks.peak - state.blocks.live();
             state.cache.put(raw);
-            // What was just freed is the likeliest to be asked for again: other sizes go first.
-            while state.cache.bytes > limit {
-                let Some(old) = state.cache.evict(keep) else { break };
-                evicted.push(old);
-            }
-        }
+            state.evict(keep)
+        };
         evicted.into_iter().for_each(Raw::free);
         if tiree_trace::timeline() {
             self.note("deallocate", length, kind);
@@ -290,6 +346,39 @@ impl Pool {
     #[cold]
     fn note(&self, what: &str, length: usize, kind: Kind) {
         timeline::memory(what, length, kind, std::ptr::from_ref(self) as usize, &self.statistics());
+    }
+
+    /// The bounds that hold.
+    pub fn limits(&self) -> PoolLimits {
+        self.state.lock().limits
+    }
+
+    /// Sets bounds. What is live stays, though above them; what is kept for reuse is cut down at once.
+    pub fn set_limits(&self, limits: PoolLimits) {
+        let evicted = {
+            let mut state = self.state.lock();
+            state.limits = limits;
+            state.evict(0)
+        };
+        evicted.into_iter().for_each(Raw::free);
+    }
+
+    /// Begins to watch how much memory is in use; see [`crate::peak`].
+    pub(crate) fn watch(&self) -> u64 {
+        let mut state = self.state.lock();
+        let live = state.live();
+        state.watches.begin(live)
+    }
+
+    /// What a watch has seen so far.
+    pub(crate) fn watched(&self, watch: u64) -> Usage {
+        let state = self.state.lock();
+        state.watches.seen(watch, state.live())
+    }
+
+    /// Ends a watch.
+    pub(crate) fn unwatch(&self, watch: u64) {
+        self.state.lock().watches.end(watch);
     }
 
     /// Gives all unused memory back to the system.
@@ -364,6 +453,26 @@ mod tests {
         assert!(statistics.cached > 9_000_000 && statistics.host == Counters::default());
         pool.trim();
         assert_eq!(pool.statistics().cached, 0);
+    }
+
+    #[test]
+    fn limits_bound_what_is_live_and_what_is_kept() {
+        let pool = Pool::new();
+        pool.set_limits(PoolLimits { memory: 1000, cached: 512 });
+        let first = pool.clone().allocate(600, Kind::Device).unwrap();
+        let second = pool.clone().allocate(400, Kind::Host).unwrap();
+        let Err(error) = pool.clone().allocate(1, Kind::Device) else { panic!("above the limit") };
+        let text = "RESOURCE_EXHAUSTED; out of memory: 1 bytes asked, 1000 bytes in use by this device, which may use 1000 bytes";
+        assert_eq!(error.to_string(), text);
+        assert!(pool.clone().allocate(0, Kind::Device).is_ok());
+        drop((first, second));
+        assert!(pool.statistics().cached <= 512);
+        assert!(pool.clone().allocate(1001, Kind::Host).is_err());
+        assert!(pool.clone().allocate(1000, Kind::Host).is_ok());
+        pool.set_limits(PoolLimits { cached: 0, ..PoolLimits::default() });
+        assert_eq!(pool.statistics().cached, 0);
+        drop(pool.clone().allocate(5000, Kind::Host).unwrap());
+        assert_eq!((pool.statistics().cached, pool.statistics().host.peak), (0, 5000));
     }
 
     #[test]

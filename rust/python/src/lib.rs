@@ -37,6 +37,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<hal::device::HalDevice>()?;
     module.add_class::<hal::fence::HalFence>()?;
     module.add_class::<hal::semaphore::HalSemaphore>()?;
+    module.add_class::<hal::peak::MemoryPeak>()?;
     module.add_class::<hal::array::DeviceArrayBase>()?;
     module.add_class::<hal::command_buffer::HalCommandBuffer>()?;
     module.add_class::<hal::module::HalModuleDebugSink>()?;

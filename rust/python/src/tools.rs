@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use tiree_hal::buffer_view::BufferView;
@@ -148,10 +148,8 @@ pub fn format_result_at(py: Python<'_>, results: &VmVariantList, index: usize, l
 pub fn result_bytes(py: Python<'_>, results: &VmVariantList, index: usize, as_npy: bool) -> PyResult<Vec<u8>> {
     let value = results.0.get(index).or_raise(py, "")?;
     let Value::Ref(reference) = &value else {
-        return Err(PyTypeError::new_err(format!(
-            "result {index} is a {}, which has no bytes to write",
-            value.kind_name()
-        )));
+        let bytes = if as_npy { npy::write_number(&value) } else { npy::number_bytes(&value).map(|(_, bytes)| bytes) };
+        return bytes.or_raise(py, "writing a result");
     };
     let view = refs::downcast::<BufferView>(reference).or_raise(py, "writing a result")?;
     let bytes = if as_npy { npy::write(&view) } else { view.to_vec() };

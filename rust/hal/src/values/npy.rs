@@ -2,7 +2,7 @@
 
 use crate::buffer_view::{BufferView, Shape, element_count};
 use crate::types::{ElementType, NumericalType};
-use tiree_vm::{Result, Status};
+use tiree_vm::{Result, Status, Value};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 
@@ -159,7 +159,33 @@ fn to_row_major(bytes: &[u8], shape: &[u64], width: usize) -> Vec<u8> {
 /// # Errors
 /// UNIMPLEMENTED for element types that numpy does not have.
 pub fn write(view: &BufferView) -> Result<Vec<u8>> {
-    let element = view.element_type();
+    file_of(view.element_type(), view.shape(), &view.to_vec()?)
+}
+
+/// The file contents of a number, as an array of rank 0.
+///
+/// # Errors
+/// INVALID_ARGUMENT for references.
+pub fn write_number(value: &Value) -> Result<Vec<u8>> {
+    let (element, bytes) = number_bytes(value)?;
+    file_of(element, &[], &bytes)
+}
+
+/// The element type of a number and its bytes.
+///
+/// # Errors
+/// INVALID_ARGUMENT for references.
+pub fn number_bytes(value: &Value) -> Result<(ElementType, Vec<u8>)> {
+    Ok(match value {
+        Value::I32(number) => (ElementType::INT_32, number.to_le_bytes().to_vec()),
+        Value::I64(number) => (ElementType::INT_64, number.to_le_bytes().to_vec()),
+        Value::F32(number) => (ElementType::FLOAT_32, number.to_le_bytes().to_vec()),
+        Value::F64(number) => (ElementType::FLOAT_64, number.to_le_bytes().to_vec()),
+        Value::Ref(_) => return Err(Status::invalid_argument("a reference is no number")),
+    })
+}
+
+fn file_of(element: ElementType, shape: &[u64], contents: &[u8]) -> Result<Vec<u8>> {
     let bytes = element.byte_count();
     let whole = element.bit_count().is_power_of_two() && element.is_byte_aligned();
     let code = match element.numerical_type() {
@@ -174,8 +200,8 @@ pub fn write(view: &BufferView) -> Result<Vec<u8>> {
             )));
         }
     };
-    let mut dims = view.shape().iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
-    if view.shape().len() == 1 {
+    let mut dims = shape.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    if shape.len() == 1 {
         dims.push(',');
     }
     let mut header = format!("{{'descr': '{code}', 'fortran_order': False, 'shape': ({dims}), }}");
@@ -188,7 +214,7 @@ pub fn write(view: &BufferView) -> Result<Vec<u8>> {
     file.extend_from_slice(&[1, 0]);
     file.extend_from_slice(&length.to_le_bytes());
     file.extend_from_slice(header.as_bytes());
-    file.extend_from_slice(&view.to_vec()?);
+    file.extend_from_slice(contents);
     Ok(file)
 }
 

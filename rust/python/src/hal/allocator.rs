@@ -9,7 +9,7 @@ use pyo3::types::PyDict;
 use tiree_hal::allocator::Allocator;
 use tiree_hal::buffer::BufferParams;
 use tiree_hal::buffer_view::{BufferView, Shape};
-use tiree_hal::memory::Counters;
+use tiree_hal::memory::{Counters, PoolLimits};
 use tiree_hal::types::{ElementType, encoding, memory_type, usage};
 
 use crate::arguments::copy_bytes;
@@ -18,6 +18,7 @@ use crate::foreign::ForeignBuffer;
 use crate::hal::buffer::HalBuffer;
 use crate::hal::buffer_view::HalBufferView;
 use crate::hal::device::HalDevice;
+use crate::hal::peak::MemoryPeak;
 
 /// What `query_buffer_compatibility` answers, in IREE's bits.
 mod compatibility {
@@ -136,6 +137,35 @@ impl HalAllocator {
     /// Frees cached memory.
     fn trim(&self) {
         self.0.trim();
+    }
+
+    /// Bounds the memory of the device: `memory` bytes may be live at once, beyond which allocations raise MemoryError, and
+    /// `cached` bytes are kept for reuse; None for no bound. What is live stays.
+    #[pyo3(signature = (memory = None, cached = None))]
+    fn set_limits(&self, memory: Option<u64>, cached: Option<u64>) {
+        self.0.set_limits(PoolLimits { memory: memory.unwrap_or(u64::MAX), cached: cached.unwrap_or(u64::MAX) });
+    }
+
+    /// The bounds that hold, by name; None for no bound.
+    #[getter]
+    fn limits<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let limits = self.0.limits();
+        let dict = PyDict::new(py);
+        for (name, bytes) in [("memory", limits.memory), ("cached", limits.cached)] {
+            dict.set_item(name, (bytes != u64::MAX).then_some(bytes))?;
+        }
+        Ok(dict)
+    }
+
+    /// Measures what a block of a program needs: `with allocator.track_peak() as peak: f(x)`, then `peak.peak_bytes`.
+    fn track_peak(&self) -> MemoryPeak {
+        MemoryPeak::new(self.0.clone())
+    }
+
+    /// Bytes that are kept for reuse; `trim()` gives them back to the system.
+    #[getter]
+    fn cached_bytes(&self) -> u64 {
+        self.0.statistics().cached
     }
 
     /// Always: counting costs nothing worth switching off.

@@ -11,4 +11,5 @@ pub mod fence;
 pub mod file_handle;
 pub mod module;
 pub mod parameters;
+pub mod peak;
 pub mod semaphore;
