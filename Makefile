@@ -5,7 +5,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench clean wheel test-python test-rust loom stress
+.PHONY: help install main test lint bench clean fuzz wheel test-python test-rust loom stress
+
+# How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
+# programs IREE is asked too.
+FUZZ_PROGRAMS ?= 20000
+FUZZ_ARCHIVES ?= 1000000
+FUZZ_SECONDS ?= 600
+FUZZ_JOBS ?= 2
+FUZZ_IREE ?= 1
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -52,6 +60,10 @@ stress: loom ## loom models of fences too, and the task system under load (minut
 
 bench: install ## Compare with IREE in one run, as ratios
 	$(BIN)/python benches/python/compare_iree.py
+
+fuzz: install ## Fuzz the VM: programs, damaged archives, and four targets for ten minutes each
+	$(BIN)/python rust/vm/fuzz/fuzz.py --programs=$(FUZZ_PROGRAMS) --archives=$(FUZZ_ARCHIVES) \
+		--seconds=$(FUZZ_SECONDS) --jobs=$(FUZZ_JOBS) --iree=$(FUZZ_IREE)
 
 wheel: install ## Build the abi3 wheel
 	$(BIN)/maturin build --release --strip

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from tiree.dialects.vm_isa import INSTRUCTIONS
-from tiree.testing import SCALARS, Iree, RandomChoices, Reference, Tiree, difference, generate, reduced
+from tiree.testing import SCALARS, Iree, RandomChoices, Reference, Tiree, campaign, difference, generate, reduced
 from tiree.testing.archive import read
+from tiree.testing.campaign import Campaign
 from tiree.testing.compare import expected
 from tiree.testing.decode import Decoded, function_code
 from tiree.testing.native import NATIVE
@@ -89,3 +91,23 @@ def test_programs_are_reduced() -> None:
     assert len(short.calls) == 1
     assert "vm.shl.i32" in "".join(short.texts)
     assert len(repr(short).splitlines()) < 30
+
+
+def test_a_campaign_stores_what_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = Campaign(tmp_path / "good")
+    for seed in range(20):
+        good.run(seed)
+    assert (good.programs, good.findings) == (20, 0)
+    assert not (tmp_path / "good").exists()
+    monkeypatch.setattr(campaign, "Tiree", Mistaken)
+    bad = Campaign(tmp_path / "bad")
+    programs = ((seed, generate(RandomChoices(seed))) for seed in range(2000))
+    seed = next(seed for seed, program in programs if difference(program, Mistaken))
+    bad.run(seed)
+    assert bad.findings == 1
+    (stored,) = (tmp_path / "bad").iterdir()
+    assert stored.name == f"program-{seed}-tiree.txt"
+    text = stored.read_text()
+    assert "vm.shl.i32" in text
+    assert "have: OK" in text
+    assert "want: OK" in text

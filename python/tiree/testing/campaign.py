@@ -1,6 +1,8 @@
 """Generated programs against the reference, many: `python -m tiree.testing.campaign --programs 20000`.
 
-Programs are numbered by their seed; one that differs is printed with its number; `--first N --programs 1` repeats it.
+Programs are numbered by their seed. One that differs is made short and stored; `--first N --programs 1` repeats it.
+With `--iree N` every Nth program also runs in IREE's runtime, in a process of its own, unless it meets something that
+IREE defines differently; the reasons are counted.
 """
 
 from __future__ import annotations
@@ -9,13 +11,76 @@ import argparse
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 
 from tiree.testing.choices import RandomChoices
-from tiree.testing.compare import expected, isolated_outcomes, outcomes
-from tiree.testing.damage import mutate
-from tiree.testing.generate_program import generate
-from tiree.testing.runners import Iree, Tiree, code_of
+from tiree.testing.compare import RunnerFactory, difference, expected, isolated_outcomes, outcomes
+from tiree.testing.generate_program import Program, generate
+from tiree.testing.reduction import reduced
+from tiree.testing.runners import Iree, Outcome, Tiree
+
+PROGRESS_SECONDS = 20
+
+
+@dataclass
+class Campaign:
+    """Counts of what programs came to, and findings as they are stored."""
+
+    folder: Path
+    iree: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter[str])
+    left_out: Counter[str] = field(default_factory=Counter[str])
+    """Programs not compared with IREE, by reason."""
+    programs: int = 0
+    compared_with_iree: int = 0
+    findings: int = 0
+
+    def run(self, seed: int) -> None:
+        """Compares one program."""
+        program = generate(RandomChoices(seed))
+        wanted = expected(program)
+        self.programs += 1
+        if not wanted.is_bounded:
+            self.outcomes["too long for the reference"] += 1
+            return
+        self.outcomes.update(outcome.code for outcome in wanted.outcomes)
+        if outcomes(Tiree, program) != wanted.outcomes:
+            self.found(seed, program, Tiree, "tiree")
+        if self.iree and seed % self.iree == 0:
+            self.compare_with_iree(seed, program, wanted.outcomes, wanted.departures)
+
+    def compare_with_iree(
+        self, seed: int, program: Program, wanted: tuple[Outcome, ...], departures: frozenset[str]
+    ) -> None:
+        """The same in IREE's runtime, if it defines all that is met and can be asked for it."""
+        if departures or not program.is_for_iree:
+            self.left_out.update(sorted(departures) or [program.reason_against_iree])
+            return
+        self.compared_with_iree += 1
+        if isolated_outcomes(Iree, program) != tuple(outcome.without_contents() for outcome in wanted):
+            self.found(seed, program, None, "iree")
+
+    def found(self, seed: int, program: Program, runner: RunnerFactory | None, name: str) -> None:
+        """Stores a program that differs, shortened when the runner is safe to run again and again."""
+        self.findings += 1
+        if runner is not None:
+            program = reduced(program, lambda candidate: bool(difference(candidate, runner)))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self.folder / f"program-{seed}-{name}.txt"
+        told = difference(program, runner) if runner is not None else "IREE's runtime has another outcome"
+        path.write_text(f"{program}\n\n{told}\n")
+        print(f"program {seed} differs in {name}: {path}", flush=True)
+
+    def summary(self) -> str:
+        """One or two lines."""
+        shown = ", ".join(f"{count} {name}" for name, count in self.outcomes.most_common())
+        text = f"{self.programs} programs, {self.outcomes.total()} outcomes ({shown})"
+        if self.iree:
+            reasons = ", ".join(f"{count} {name}" for name, count in self.left_out.most_common())
+            text += f"\n{self.compared_with_iree} of them compared with IREE; left out: {reasons or 'none'}"
+        return f"{text}\n{self.findings} findings"
 
 
 def main() -> int:
@@ -23,57 +88,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--programs", type=int, default=20_000, help="programs to compare with the reference")
     parser.add_argument("--iree", type=int, default=0, help="every how many programs IREE's runtime is asked as well")
-    parser.add_argument("--mutations", type=int, default=0, help="damaged copies of each program to load and call")
     parser.add_argument("--first", type=int, default=0, help="seed of the first program")
-    parser.add_argument("--keep-going", action="store_true", help="do not stop at the first difference")
+    parser.add_argument("--out", type=Path, default=Path("findings"), help="folder for programs that differ")
     args = parser.parse_args()
     if args.iree:
         # Once, before processes are forked from this one.
         import_module("iree.runtime")
-    counts: Counter[str] = Counter()
-    started = time.perf_counter()
-    failures = 0
+    campaign = Campaign(args.out, args.iree)
+    started = told = time.perf_counter()
     for seed in range(args.first, args.first + args.programs):
-        failures += _one(seed, args, counts)
-        if failures and not args.keep_going:
-            break
-    shown = ", ".join(f"{count} {name}" for name, count in counts.most_common())
-    print(f"{counts['programs']} programs in {time.perf_counter() - started:.0f} s: {shown}; {failures} differences")
-    return int(failures > 0)
-
-
-def _one(seed: int, args: argparse.Namespace, counts: Counter[str]) -> int:
-    program = generate(RandomChoices(seed))
-    wanted = expected(program)
-    counts["programs"] += 1
-    if not wanted.is_bounded:
-        counts["too long"] += 1
-        return 0
-    counts.update(outcome.code for outcome in wanted.outcomes)
-    runners: list[tuple[str, type[Tiree] | type[Iree]]] = [("tiree", Tiree)]
-    if args.iree and seed % args.iree == 0 and not wanted.departures and program.is_for_iree:
-        runners.append(("iree", Iree))
-        counts["compared with IREE"] += 1
-    failures = 0
-    for name, runner in runners:
-        have = outcomes(runner, program) if name == "tiree" else isolated_outcomes(runner, program)
-        want = wanted.outcomes if name == "tiree" else tuple(w.without_contents() for w in wanted.outcomes)
-        if have != want:
-            print(f"program {seed}: {name} has {', '.join(map(str, have))}; the reference {', '.join(map(str, want))}")
-            print(program)
-            failures += 1
-    for number in range(args.mutations):
-        counts[_damaged(program.modules[-1], seed * 1_000_003 + number)] += 1
-    return failures
-
-
-def _damaged(module: bytes, seed: int) -> str:
-    """Loads a damaged module; the point is that nothing worse than an error comes of it."""
-    try:
-        Tiree([mutate(module, RandomChoices(seed))])
-    except (ValueError, RuntimeError, IndexError, NotImplementedError) as error:
-        return f"damaged: {code_of(error)}"
-    return "damaged: loads"
+        campaign.run(seed)
+        if time.perf_counter() - told > PROGRESS_SECONDS:
+            told = time.perf_counter()
+            print(f"{campaign.programs} programs in {told - started:.0f} s, {campaign.findings} findings", flush=True)
+    print(f"{campaign.summary()} in {time.perf_counter() - started:.0f} s", flush=True)
+    return int(campaign.findings > 0)
 
 
 if __name__ == "__main__":

@@ -48,16 +48,18 @@ class Program:
         return [assemble(text, filename=f"module {n}") for n, text in enumerate(self.texts)]
 
     @property
-    def imports_natives(self) -> bool:
-        """Whether functions of `native` are called for."""
-        return any("vm.import @native." in text for text in self.texts)
+    def reason_against_iree(self) -> str:
+        """What IREE's Python API cannot do of what is asked for: bind functions with spans, pass null. Or nothing."""
+        if any("vm.import @native." in text for text in self.texts):
+            return "imports native functions"
+        main = read(self.modules[-1])
+        passed = ((main.function(call.function).signature.scalars, call.arguments) for call in self.calls)
+        return "passes null" if any(("r", 0) in zip(*each, strict=True) for each in passed) else ""
 
     @property
     def is_for_iree(self) -> bool:
-        """Whether IREE's Python API can do all that is asked for: it has no native module, and cannot pass null."""
-        main = read(self.modules[-1])
-        passed = ((main.function(call.function).signature.scalars, call.arguments) for call in self.calls)
-        return not self.imports_natives and not any(("r", 0) in zip(*each, strict=True) for each in passed)
+        """Whether IREE's Python API can do all that is asked for."""
+        return not self.reason_against_iree
 
     def __str__(self) -> str:
         calls = "\n".join(f"// {c.function}({', '.join(map(hex, c.arguments))})" for c in self.calls)

@@ -2,13 +2,19 @@
 //!
 //! Each returns how far it got. None may panic, and none may take long: calls have fuel and a limit of depth.
 
+use std::sync::Arc;
+
 use tiree_vm::asm::assemble;
 use tiree_vm::disasm::{self, Options, Output};
-use tiree_vm::isa::{self, Arg, OperandKind};
-use tiree_vm::{AnyModule, Archive, BytecodeModule, Context, Limits, Module, TypeRegistry, Value};
+use tiree_vm::testing::native_module;
+use tiree_vm::{
+    AnyModule, Archive, BytecodeModule, Context, ContextOptions, Limits, Module, TypeRegistry, Value, VmBuffer,
+};
 
 /// Instructions that one call may execute.
 const FUEL: u64 = 100_000;
+/// Bytes that the objects of one context may take.
+const MEMORY: usize = 16 << 20;
 
 fn print(archive: &Archive, output: Output) -> Option<String> {
     disasm::dump(archive, &Options { output, ..Options::default() }).ok()
@@ -23,21 +29,16 @@ pub fn archive(bytes: &[u8]) -> usize {
     1
 }
 
-/// Reads, verifies and calls every export of a file.
+/// Reads, verifies and calls every export of a file, in a context with the native module of tests.
 pub fn run(bytes: &[u8]) -> usize {
     let Ok(archive) = Archive::copy(bytes, "fuzz") else { return 0 };
-    let Ok(module) = BytecodeModule::load(archive.clone(), &TypeRegistry::default()) else { return 1 };
-    // An initializer runs without fuel.
-    if module.lookup_export("__init").is_some() && !ends_soon(&archive) {
-        return 1;
-    }
+    let Ok(module) = BytecodeModule::load(archive, &TypeRegistry::default()) else { return 1 };
     let name = module.name().to_owned();
-    let Ok(context) = Context::new([AnyModule::from(module.clone())]) else { return 1 };
     let limits = Limits { fuel: Some(FUEL), max_stack_depth: Some(200), ..Limits::default() };
+    let options = ContextOptions { memory: Some(MEMORY), limits };
+    let modules = [native_module(), AnyModule::from(module.clone())];
+    let Ok(context) = Context::with_options(modules, &options) else { return 1 };
     for export in module.export_names() {
-        if matches!(export, "__init" | "__deinit") {
-            continue;
-        }
         let Ok(function) = context.function(&name, export) else { continue };
         let kinds = function.cconv().scalar_args().unwrap_or_default();
         let args = kinds.iter().map(|kind| match kind.name() {
@@ -45,9 +46,9 @@ pub fn run(bytes: &[u8]) -> usize {
             "i64" => Value::I64(3),
             "f32" => Value::F32(1.5),
             "f64" => Value::F64(1.5),
-            _ => Value::NULL,
+            _ => VmBuffer::copy_of(b"0123456789abcdef", true).map_or(Value::NULL, |it| Value::Ref(Some(Arc::new(it)))),
         });
-        let _ = function.invoke_limited(args.collect(), &limits);
+        let _ = function.invoke(args.collect());
     }
     2
 }
@@ -84,31 +85,4 @@ pub fn assembler(bytes: &[u8]) -> usize {
     let again = assemble(&printed, "printed");
     assert!(again.is_ok_and(|again| again.bytes == module.bytes), "does not read back:\n{printed}");
     2
-}
-
-/// Whether no function can run for long: branches only lead forwards, and calls only to later functions.
-fn ends_soon(archive: &Archive) -> bool {
-    let def = archive.def();
-    def.functions.iter().enumerate().all(|(ordinal, f)| {
-        let Some(code) = archive.bytecode().get(f.offset as usize..(f.offset + f.length) as usize) else {
-            return false;
-        };
-        let mut pc = 0;
-        while pc < code.len() {
-            let Ok(decoded) = isa::decode(code, pc) else { return false };
-            for (operand, arg) in decoded.row.operands.iter().zip(decoded.args.iter()) {
-                let forward = match (operand.kind, arg) {
-                    (OperandKind::Pc, Arg::Pc(target)) => target as usize > pc,
-                    (OperandKind::Cases, Arg::Cases(cases)) => cases.iter().all(|(target, _)| target as usize > pc),
-                    (OperandKind::Func, Arg::Ordinal(callee)) => callee as usize > ordinal,
-                    _ => true,
-                };
-                if !forward {
-                    return false;
-                }
-            }
-            pc = decoded.next;
-        }
-        true
-    })
 }

@@ -12,6 +12,7 @@ use crate::bytecode::BytecodeModule;
 use crate::cconv::CallingConvention;
 use crate::invocation::{self, Invocation};
 use crate::limits::Limits;
+use crate::list;
 use crate::module::{Module, NativeModule};
 use crate::quota::{Charge, Quota};
 use crate::refs::Ref;
@@ -184,6 +185,7 @@ impl Drop for Inner {
                     .and_then(Invocation::finish);
             }
         }
+        list::collect();
     }
 }
 

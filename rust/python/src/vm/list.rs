@@ -65,13 +65,13 @@ impl VmVariantList {
         if Arc::ptr_eq(&self.0, &value.0) {
             return Err(PyValueError::new_err("a list cannot be appended to itself"));
         }
-        self.0.push(Value::Ref(Some(value.0.clone()))).or_raise(py, "")
+        self.0.push_shared(Value::Ref(Some(value.0.clone()))).or_raise(py, "")
     }
 
     /// Appends a reference: an object of the runtime or its `ref`; None is null.
     fn push_ref(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = if value.is_none() { Value::NULL } else { reference_of(value)? };
-        self.0.push(value).or_raise(py, "")
+        self.0.push_shared(value).or_raise(py, "")
     }
 
     /// Appends a value of the kind that a letter of calling conventions names: `i`, `I`, `f`, `F`, `r`.

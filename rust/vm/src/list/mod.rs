@@ -1,11 +1,13 @@
 //! `vm.list`: a growable list of numbers, of references, or of anything.
 
+mod cycles;
 mod numbers;
 
 use std::cell::RefCell;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+pub(crate) use self::cycles::{collect, note};
 pub(crate) use self::numbers::Numbers;
 use crate::quota::{Charge, Quota};
 use crate::refs::{Ref, RefObject};
@@ -84,6 +86,8 @@ pub struct VmList {
     element: TypeDef,
     numbers: Numbers,
     items: Mutex<Items>,
+    /// Whether it was ever given a list, and is remembered for that.
+    is_holder: AtomicBool,
     /// What the items take from the quota of the context that made the list.
     charge: Mutex<Option<Charge>>,
 }
@@ -180,7 +184,13 @@ impl VmList {
             TypeDef::Ref(_) => (None, Items::Ref(Vec::new())),
             TypeDef::Value(kind) => (Some(kind), Items::None),
         };
-        VmList { element, numbers: Numbers::new(kind), items: Mutex::new(items), charge: Mutex::default() }
+        VmList {
+            element,
+            numbers: Numbers::new(kind),
+            items: Mutex::new(items),
+            is_holder: AtomicBool::new(false),
+            charge: Mutex::default(),
+        }
     }
 
     /// As `new`; its memory is taken from `quota`.
@@ -301,6 +311,14 @@ impl VmList {
         let index = self.len();
         self.resize(index + 1)?;
         self.set(index, value)
+    }
+
+    /// As `push`, for values that may be lists: those that come to hold each other do not stay for ever.
+    pub fn push_shared(self: &Arc<Self>, value: Value) -> Result<()> {
+        if let Value::Ref(reference) = &value {
+            note(self, reference);
+        }
+        self.push(value)
     }
 
     fn number(&self, index: i64) -> Result<Number> {

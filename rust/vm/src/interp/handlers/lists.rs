@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::interp::ops;
 use crate::interp::state::{outlined, quick};
-use crate::list::VmList;
+use crate::list::{self, VmList};
 use crate::refs;
 use crate::slot::Slot;
 use crate::types::ValueType;
@@ -94,8 +94,9 @@ outlined!(ListSetRef, 1, |s| {
     let inst = s.inst();
     ops::list(s.slot(inst.a))?;
     // The list stays alive even if it is moved into itself.
-    let list = s.slot(inst.a).to_ref();
+    let list = refs::downcast::<VmList>(&s.slot(inst.a).to_ref())?;
     let value = s.take_ref(inst.c);
-    refs::downcast_ref::<VmList>(&list)?.set_ref(s.i32(inst.b).into(), value)?;
+    list::note(&list, &value);
+    list.set_ref(s.i32(inst.b).into(), value)?;
     Ok(0)
 });
