@@ -268,6 +268,8 @@ def jax_programs() -> dict[str, tuple[Callable[..., Any], list[tuple[str, Any]]]
     import jax.numpy as jnp
 
     f32, i32 = np.float32, np.int32
+    conv, layout = jax.lax.conv_general_dilated, ("NHWC", "HWIO", "NHWC")
+    kernel, depth = floats(3, 3, 2, 4), floats(3, 3, 1, 6)
 
     def norm(x: Any, g: Any) -> Any:
         return (x - x.mean(-1, keepdims=True)) / jnp.sqrt(x.var(-1, keepdims=True) + 1e-5) * g
@@ -291,6 +293,23 @@ def jax_programs() -> dict[str, tuple[Callable[..., Any], list[tuple[str, Any]]]
         "counted": (lambda x: x + jnp.arange(x.shape[0], dtype=f32)[:, None], [("n,3", f32)]),
         "padded": (lambda x: jnp.pad(x, ((1, 2), (0, 1))), [("n,3", f32)]),
         "chosen": (lambda x, y: jnp.where(x > y, x, 0.0), [("n,m", f32), ("n,m", f32)]),
+        "strided_conv": (lambda x: conv(x, kernel, (2, 1), "SAME", dimension_numbers=layout), [("n,8,9,2", f32)]),
+        "depthwise": (
+            lambda x: conv(x, depth, (1, 1), "SAME", dimension_numbers=layout, feature_group_count=2),
+            [("n,8,9,2", f32)],
+        ),
+        "image_size": (
+            lambda x: jax.nn.relu(conv(x, kernel, (1, 1), [(1, 1), (1, 1)], dimension_numbers=layout)),
+            [("n,m,9,2", f32)],
+        ),
+        "max_pool": (
+            lambda x: jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+            [("n,8,9,2", f32)],
+        ),
+        "sum_pool": (
+            lambda x: jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 3, 3, 1), (1, 1, 1, 1), "SAME"),
+            [("n,8,9,2", f32)],
+        ),
         "loop": (lambda x: jax.lax.fori_loop(0, 5, lambda _, a: a * 1.5 + x, x), [("n,3", f32)]),
         "counted_loop": (
             lambda x, k: jax.lax.fori_loop(0, k, lambda _, a: jnp.tanh(a) + x, x),
@@ -328,6 +347,11 @@ def jax_programs() -> dict[str, tuple[Callable[..., Any], list[tuple[str, Any]]]
         "counted",
         "padded",
         "chosen",
+        "strided_conv",
+        "depthwise",
+        "image_size",
+        "max_pool",
+        "sum_pool",
         "loop",
         "counted_loop",
         "while",

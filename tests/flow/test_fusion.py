@@ -200,16 +200,20 @@ def test_dynamic_update_writes_in_place(flow):
     assert '"flow.tensor.load"' not in result.text
 
 
-def test_dynamic_shapes_are_refused_by_name(flow):
-    from tiree.support.errors import CompileError
-
+def test_dynamic_shapes_fuse_elementwise_and_behind_a_reduction(flow):
     program = """
-    func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {
-      %0 = arith.addf %a, %a : tensor<?xf32>
-      return %0 : tensor<?xf32>
+    func.func @f(%a: tensor<?x8xf32>, %b: tensor<8x4xf32>) -> tensor<?x4xf32> {
+      %0 = stablehlo.exponential %a : tensor<?x8xf32>
+      %1 = stablehlo.multiply %0, %a : tensor<?x8xf32>
+      %2 = stablehlo.dot_general %1, %b, contracting_dims = [1] x [0]
+        : (tensor<?x8xf32>, tensor<8x4xf32>) -> tensor<?x4xf32>
+      %3 = stablehlo.tanh %2 : tensor<?x4xf32>
+      return %3 : tensor<?x4xf32>
     }"""
-    with pytest.raises(CompileError, match=r"dynamic|\?"):
-        flow(program)
+    text = flow(program).text
+    assert text.count('"flow.dispatch"') == 2
+    assert text.count("linalg.generic") == 3
+    assert "iree_tensor_ext.dispatch.workload.ordinal" in text
 
 
 def test_same_text_under_another_hash_seed():

@@ -16,8 +16,10 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import ConvDimensionNumbers, ConvDimensionNumbersAttr
-from tiree.input.lowering.context import Lowering, ScalarAttr, Unsupported, signless, tensor_type
+from tiree.input.lowering.context import Lowering, ScalarAttr, Size, Unsupported, ranked_type, signless, tensor_type
 from tiree.input.lowering.contraction import multiply_add
+from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, refine, require_equal, sizes_of_new
+from tiree.input.lowering.dynamic_movement import dynamic_type, pad_value, padded_sizes, reshape_to, window_size
 from tiree.input.lowering.scalar import inherent, scalar_attribute
 from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
 from tiree.support.typed import is_tensor_type
@@ -27,7 +29,7 @@ from tiree.support.typed import is_tensor_type
 class _Dim:
     """One dimension of a tensor: its size and the expression that indexes it."""
 
-    size: int
+    size: Size
     expr: AffineExpr
 
 
@@ -48,11 +50,14 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
     reversal = ints_property(op, "window_reversal", [0] * spatial)
     flipped = [numbers.kernel_spatial_dimensions[i] for i in range(spatial) if reversal[i]]
     kernel = reverse(lowering, kernel, flipped)
-    type = signless(tensor_type(op.results[0]))
+    type = signless(ranked_type(op.results[0]))
     assert is_tensor_type(type)
     builder = _Loops(numbers, strides, rhs_dilation, feature_groups, batch_groups)
+    sizes: Sequence[Size] = type.get_shape()
+    if concerns_dynamic(op):
+        sizes = refine(lowering, op, builder.result_sizes(lowering, op, value, kernel), op.results[0].type)
     result = builder.build(
-        lowering, (value, tensor_type(lhs).element_type), (kernel, tensor_type(rhs).element_type), type
+        lowering, (value, ranked_type(lhs).element_type), (kernel, tensor_type(rhs).element_type), type, sizes
     )
     lowering.set(op.results[0], result)
 
@@ -72,6 +77,11 @@ def _padded_input(lowering: Lowering, op: Operation, numbers: ConvDimensionNumbe
     if not any(low) and not any(high) and not any(interior):
         return value
     zero = scalar_attribute(value.type.element_type, 0)
+    if is_dynamic(value.type):
+        given = sizes_of_new(lowering, value)
+        sizes = padded_sizes(lowering, op, given, low, high, interior)
+        padded = dynamic_type(value.type.element_type, sizes)
+        return pad_value(lowering, (value, given), lowering.constant(_rank0(zero)), low, interior, (padded, sizes))
     if not any(interior):
         return pad_edges(lowering, value, zero, low, high)
     sizes = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low, shape, high, interior, strict=True)]
@@ -103,25 +113,43 @@ class _Loops:
         self.batch_groups = batch_groups
         self.groups = max(feature_groups, batch_groups)
 
+    def result_sizes(self, lowering: Lowering, op: Operation, value: SSAValue, kernel: SSAValue) -> list[Size]:
+        """The sizes that the padded input and the kernel give; those that must agree are checked."""
+        n = self.numbers
+        given, window = sizes_of_new(lowering, value), tensor_type(kernel).get_shape()
+        features = window[n.kernel_input_feature_dimension] * self.feature_groups
+        require_equal(lowering, op, features, given[n.input_feature_dimension])
+        sizes: dict[int, Size] = {
+            n.output_batch_dimension: given[n.input_batch_dimension],
+            n.output_feature_dimension: window[n.kernel_output_feature_dimension],
+        }
+        if self.batch_groups > 1:
+            sizes[n.output_batch_dimension] = _whole(given[n.input_batch_dimension]) // self.batch_groups
+        for i, dim in enumerate(n.output_spatial_dimensions):
+            extent = window[n.kernel_spatial_dimensions[i]]
+            place = given[n.input_spatial_dimensions[i]]
+            sizes[dim] = window_size(lowering, place, extent, self.strides[i], self.dilation[i])
+        return [sizes[dim] for dim in range(len(given))]
+
     def build(
         self,
         lowering: Lowering,
         lhs: tuple[SSAValue, Attribute],
         rhs: tuple[SSAValue, Attribute],
         type: TensorType,
+        shape: Sequence[Size],
     ) -> SSAValue:
-        """`lhs` and `rhs` are new values with their old element types."""
+        """`lhs` and `rhs` are new values with their old element types; `shape` has the sizes of the result."""
         n = self.numbers
-        shape = type.get_shape()
         output_dims: list[int] = []
         # Parallel loops: one for each output dimension, the feature's split in group and rest.
         loop_of: dict[str | int, int] = {}
-        output_shape: list[int] = []
+        output_shape: list[Size] = []
         for dim in range(len(shape)):
             if dim == n.output_batch_dimension:
-                names: list[tuple[str | int, int]] = [("batch", shape[dim])]
+                names: list[tuple[str | int, Size]] = [("batch", shape[dim])]
             elif dim == n.output_feature_dimension:
-                names = [("feature", shape[dim] // self.groups)]
+                names = [("feature", _whole(shape[dim]) // self.groups)]
                 if self.groups > 1:
                     names.insert(0, ("group", self.groups))
             else:
@@ -147,11 +175,11 @@ class _Loops:
         value, value_map = self._input(lowering, lhs[0], loop_of, window_loop, feature_loop, loops)
         kernel, kernel_map = self._kernel(lowering, rhs[0], loop_of, window_loop, feature_loop, loops)
         output_map = AffineMapAttr(AffineMap(loops, 0, tuple(AffineExpr.dimension(d) for d in range(parallel))))
-        grouped = TensorType(type.element_type, output_shape)
-        result = multiply_add(
-            lowering, [(value, lhs[1], value_map), (kernel, rhs[1], kernel_map)], output_map, parallel, loops, grouped
-        )
-        return reshape(lowering, result, shape)
+        grouped = dynamic_type(type.element_type, output_shape)
+        operands = [(value, lhs[1], value_map), (kernel, rhs[1], kernel_map)]
+        sizes = output_shape if is_dynamic(grouped) else None
+        result = multiply_add(lowering, operands, output_map, parallel, loops, grouped, sizes)
+        return _reshaped(lowering, result, shape)
 
     def _input(
         self,
@@ -163,18 +191,18 @@ class _Loops:
         loops: int,
     ) -> tuple[SSAValue, AffineMapAttr]:
         n = self.numbers
-        shape = tensor_type(value).get_shape()
         dims: list[_Dim] = []
-        for dim, size in enumerate(shape):
+        for dim, size in enumerate(sizes_of_new(lowering, value)):
             if dim == n.input_batch_dimension:
                 if self.batch_groups > 1:
                     dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
-                dims.append(_Dim(size // self.batch_groups, AffineExpr.dimension(loop_of["batch"])))
+                    size = _whole(size) // self.batch_groups
+                dims.append(_Dim(size, AffineExpr.dimension(loop_of["batch"])))
             elif dim == n.input_feature_dimension:
                 if self.feature_groups > 1:
                     dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
                 if feature_loop >= 0:
-                    dims.append(_Dim(size // self.feature_groups, AffineExpr.dimension(feature_loop)))
+                    dims.append(_Dim(_whole(size) // self.feature_groups, AffineExpr.dimension(feature_loop)))
             else:
                 i = n.input_spatial_dimensions.index(dim)
                 dims.append(_Dim(size, self._position(i, loop_of[i], window_loop)))
@@ -218,8 +246,24 @@ class _Loops:
 
 def _shaped(lowering: Lowering, value: SSAValue, dims: Sequence[_Dim], loops: int) -> tuple[SSAValue, AffineMapAttr]:
     """`value` reshaped to the sizes of `dims`, and the map of their expressions."""
-    value = reshape(lowering, value, [dim.size for dim in dims])
+    value = _reshaped(lowering, value, [dim.size for dim in dims])
     return value, AffineMapAttr(AffineMap(loops, 0, tuple(dim.expr for dim in dims)))
+
+
+def _reshaped(lowering: Lowering, value: SSAValue, sizes: Sequence[Size]) -> SSAValue:
+    """`value` with other sizes of as many elements."""
+    if not is_dynamic(value.type):
+        return reshape(lowering, value, [_whole(size) for size in sizes])
+    assert is_tensor_type(value.type)
+    type = dynamic_type(value.type.element_type, sizes)
+    return reshape_to(lowering, value, sizes_of_new(lowering, value), type, sizes)
+
+
+def _whole(size: Size) -> int:
+    """A size that must be a number. Raises `Unsupported` for `?`."""
+    if isinstance(size, int):
+        return size
+    raise Unsupported("with a ? dimension among features or groups")
 
 
 HANDLERS = {"stablehlo.convolution": _convolution}

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tiree.input.lowering import dynamic_access as access
 from tiree.input.lowering import dynamic_movement as moves
 from tiree.input.lowering import dynamic_tensor
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
@@ -104,11 +105,11 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.pad": moves.pad,
     "stablehlo.dynamic_pad": moves.pad,
     "stablehlo.reverse": moves.reverse,
-    "stablehlo.gather": moves.gather,
-    "stablehlo.dynamic_gather": moves.gather,
-    "stablehlo.dynamic_slice": moves.dynamic_slice,
-    "stablehlo.dynamic_update_slice": moves.dynamic_update_slice,
-    "stablehlo.real_dynamic_slice": moves.real_dynamic_slice,
+    "stablehlo.gather": access.gather,
+    "stablehlo.dynamic_gather": access.gather,
+    "stablehlo.dynamic_slice": access.dynamic_slice,
+    "stablehlo.dynamic_update_slice": access.dynamic_update_slice,
+    "stablehlo.real_dynamic_slice": access.real_dynamic_slice,
     **dynamic_tensor.HANDLERS,
 }
 ALWAYS = (
@@ -127,6 +128,8 @@ AS_THEY_ARE = frozenset(
         "stablehlo.dot_general",
         "stablehlo.dot",
         "stablehlo.reduce",
+        "stablehlo.reduce_window",
+        "stablehlo.convolution",
         "stablehlo.custom_call",
         "stablehlo.if",
         "stablehlo.case",

@@ -22,7 +22,8 @@ from tiree.input.lowering.context import (
     splat_of,
     tensor_type,
 )
-from tiree.input.lowering.dims import common_sizes, concerns_dynamic, refine
+from tiree.input.lowering.dims import common_sizes, concerns_dynamic, is_dynamic, refine, sizes_of, sizes_of_new
+from tiree.input.lowering.dynamic_movement import dynamic_type, pad_value, padded_sizes, window_size
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.structural import broadcast, first_argument, ints_property, pad_edges, pad_general
@@ -151,7 +152,7 @@ def window_map(
 
 def _reduce_window(lowering: Lowering, op: Operation) -> None:
     inputs, inits = _split(op)
-    rank = len(tensor_type(inputs[0]).get_shape())
+    rank = len(ranked_type(inputs[0]).get_shape())
     ones = [1] * rank
     window = ints_property(op, "window_dimensions")
     strides = ints_property(op, "window_strides", ones)
@@ -161,10 +162,16 @@ def _reduce_window(lowering: Lowering, op: Operation) -> None:
     types = _result_types(op)
     block = body_of(op)
     padded = [
-        pad_with(lowering, value, init, padding[0::2], padding[1::2], [b - 1 for b in base])
+        pad_with(lowering, op, (value, init), padding[0::2], padding[1::2], [b - 1 for b in base])
         for value, init in zip(inputs, inits, strict=True)
     ]
-    accumulators = [initial(lowering, init, type) for init, type in zip(inits, types, strict=True)]
+    sizes: list[Size] | None = None
+    if concerns_dynamic(op):
+        common_sizes(lowering, op, inputs, TensorType(types[0].element_type, [DYNAMIC_INDEX] * rank))
+        given = sizes_of_new(lowering, padded[0])
+        sizes = [window_size(lowering, *args) for args in zip(given, window, strides, dilations, strict=True)]
+        sizes = refine(lowering, op, sizes, types[0])
+    accumulators = [initial(lowering, init, type, sizes) for init, type in zip(inits, types, strict=True)]
     windowed = [d for d in range(rank) if window[d] != 1]
     input_map, window_shape_map, output_map, loops = window_map(rank, strides, dilations, windowed)
     count = len(inputs)
@@ -187,16 +194,22 @@ def _reduce_window(lowering: Lowering, op: Operation) -> None:
 
 def pad_with(
     lowering: Lowering,
-    value: SSAValue,
-    init: SSAValue,
+    op: Operation,
+    pair: tuple[SSAValue, SSAValue],
     low: Sequence[int],
     high: Sequence[int],
     interior: Sequence[int],
 ) -> SSAValue:
-    """The old value `value` padded with the old rank-0 value `init`."""
+    """The old value of `pair` padded with its other, an old rank-0 value."""
+    value, init = pair
     new = lowering.get(value)
     if not any(low) and not any(high) and not any(interior):
         return new
+    if is_dynamic(value.type):
+        given = sizes_of(lowering, value)
+        made = padded_sizes(lowering, op, given, low, high, interior)
+        element = signless(ranked_type(value).element_type)
+        return pad_value(lowering, (new, given), lowering.get(init), low, interior, (dynamic_type(element, made), made))
     fill = lowering.splat(init)
     if fill is not None and not any(interior):
         return pad_edges(lowering, new, fill, low, high)
