@@ -80,6 +80,34 @@ def dynamic_dims(value: SSAValue) -> list[SSAValue] | None:
     return None
 
 
+_OPERAND_SEGMENTS = {
+    "flow.dispatch": (1, 2),
+    "flow.dispatch.workgroups": (1, 2),
+    "flow.tensor.reshape": (0, 1),
+    "flow.tensor.bitcast": (0, 1),
+    "flow.tensor.load": (0, 1),
+    "flow.tensor.store": (1, 2),
+    "flow.tensor.slice": (0, 1),
+}
+"""By operation: the segment of its tensors, and the one with the sizes of their `?` dimensions."""
+
+
+def operand_dims(op: Operation, value: SSAValue) -> list[SSAValue] | None:
+    """The sizes of the `?` dimensions of `value` as `op`, which reads it, has them among its operands."""
+    if op.name in ("hal.tensor.export", "flow.tensor.tie_shape", "flow.tensor.clone"):
+        return list(op.operands[1:])
+    found = _OPERAND_SEGMENTS.get(op.name)
+    if found is None:
+        return None
+    segments = ints_of(op.properties["operandSegmentSizes"])
+    start, sizes = sum(segments[: found[0]]), sum(segments[: found[1]])
+    for operand in op.operands[start : start + segments[found[0]]]:
+        if operand is value:
+            return list(op.operands[sizes : sizes + dynamic_count(value)])
+        sizes += dynamic_count(operand)
+    return None
+
+
 def dim_size(value: SSAValue, dim: int) -> int | SSAValue | None:
     """The size of one dimension: a number where the type, or a cast before it, says it; None where nothing does."""
     while True:

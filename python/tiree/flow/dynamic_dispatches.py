@@ -399,5 +399,7 @@ class FormDynamicDispatches(ModulePass):
             remove_unused_ops(block)
         for block in list(function_blocks(op)):
             form_block(block)
+        for inner in [inner for inner in op.walk() if inner.name == "flow.tensor.tie_shape"]:
+            replace_op(inner, [inner.operands[0]])  # Who reads the tensor has its sizes by now.
         for block in top_blocks(op):
             remove_unused_ops(block)

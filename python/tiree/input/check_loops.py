@@ -17,9 +17,10 @@ from tiree.dialects import util
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_ops import BufferViewDimOp
 from tiree.dialects.tensor_dims import dim_size, is_dynamic
-from tiree.input.lowering.dims import SIZE_CHECK, place_of
+from tiree.input.lowering.dims import place_of
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import array_of, int_of, is_tensor_type, string_of
 
 Size = int | SSAValue

@@ -12,7 +12,8 @@ from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.linalg_ext import NAMED, ElementwiseKindAttr
-from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsupported, identity, map_attr
+from tiree.dialects.tensor_dims import dynamic_dims
+from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Size, Unsupported, identity, map_attr
 from tiree.input.lowering.linalg_ext import LINALG_EXT
 from tiree.input.lowering.relayout import lower_pack, lower_unpack
 from tiree.input.lowering.scalar import ScalarBuilder
@@ -212,8 +213,13 @@ def _on_tensors(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
     """An arith or math op on whole tensors: the op itself on the elements. Scalars among the operands are captured."""
     types = [tensor_type(result) for result in op.results]
     shape = types[0].get_shape()
+    sizes: list[Size] | None = None
     if DYNAMIC_INDEX in shape:
-        raise Unsupported(f"with the dynamic shape {types[0]}")
+        dims = dynamic_dims(next(value for value in op.operands if is_tensor_type(value.type)))
+        if dims is None or len(types) != 1:
+            raise Unsupported(f"with the dynamic shape {types[0]}")
+        given = iter(dims)
+        sizes = [next(given) if size == DYNAMIC_INDEX else size for size in shape]
     tensors = list(dict.fromkeys(value for value in op.operands if is_tensor_type(value.type)))
     rank = len(shape)
 
@@ -230,7 +236,7 @@ def _on_tensors(emit: Lowering, op: Operation) -> Sequence[SSAValue]:
         )
         return s.add(new).results
 
-    outputs = [emit.empty(t) for t in types]
+    outputs = [emit.empty(t, sizes) for t in types]
     count = len(tensors) + len(outputs)
     return emit.generic(tensors, outputs, [identity(rank)] * count, [PARALLEL] * rank, body)
 

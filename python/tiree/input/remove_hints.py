@@ -7,8 +7,13 @@ which dispatch operand a size is. Tiree's rules look at the operations themselve
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.ir import Block
 from xdsl.passes import ModulePass
+
+from tiree.dialects.arith import constant_int
+from tiree.dialects.iree_tensor_ext import DispatchTensorType
+from tiree.support.typed import is_memref_type, is_tensor_type
 
 HINTS = frozenset(
     [
@@ -21,14 +26,34 @@ HINTS = frozenset(
 """Ops whose results are their first operands."""
 
 
+_ORDINAL = "iree_tensor_ext.dispatch.workload.ordinal"
+
+
+def _binds_dynamic(block: Block) -> bool:
+    """Whether a dispatch body has tensors or memory with `?`: its number of workgroups depends on the workload."""
+    values = [*block.args, *(result for op in block.ops for result in op.results)]
+    for value in values:
+        type = value.type.bound_type if isinstance(value.type, DispatchTensorType) else value.type
+        if (is_tensor_type(type) or is_memref_type(type)) and DYNAMIC_INDEX in type.get_shape():
+            return True
+    return False
+
+
 class RemoveHintsPass(ModulePass):
-    """Out: none of the `HINTS`."""
+    """Out: none of the `HINTS`, but for workload ordinals where the number of workgroups depends on them."""
 
     name = "tiree-input-remove-hints"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
+        sized: dict[Block | None, bool] = {}
         for inner in list(op.walk()):
+            if inner.name == _ORDINAL:
+                block = inner.parent
+                if block not in sized:
+                    sized[block] = block is not None and _binds_dynamic(block)
+                if sized[block] and constant_int(inner.operands[0]) is None:
+                    continue
             if inner.name in HINTS:
                 for result, operand in zip(inner.results, inner.operands, strict=False):
                     result.replace_all_uses_with(operand)

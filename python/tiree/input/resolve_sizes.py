@@ -11,13 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from xdsl.context import Context
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
 from tiree.dialects.arith import ConstantOp
-from tiree.dialects.arith_ext import SelectOp
 from tiree.dialects.hal_ops import (
     BufferViewAssertOp,
     BufferViewDimOp,
@@ -27,12 +27,10 @@ from tiree.dialects.hal_ops import (
 )
 from tiree.dialects.tensor_dims import resolve_dims
 from tiree.input.check_loops import check_loops
-from tiree.input.lowering.dims import SIZE_CHECK
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import int_of, is_tensor_type, string_of
-
-_INVALID_ARGUMENT = 3
 
 
 class ResolveSizesPass(ModulePass):
@@ -49,21 +47,6 @@ class ResolveSizesPass(ModulePass):
             if isinstance(function, util.FuncOp) and function.body.blocks:
                 check_loops(function)
                 _assert_arguments(function.body.blocks[0])
-            for check in [inner for inner in function.walk() if SIZE_CHECK in inner.attributes]:
-                _fail_as_argument_error(check)
-
-
-def _fail_as_argument_error(check: Operation) -> None:
-    """A check of sizes that remains: its failure is an error of the arguments, not of the program."""
-    ok, wrong = ConstantOp.integer(0, 32), ConstantOp.integer(_INVALID_ARGUMENT, 32)
-    status = SelectOp(check.operands[0], ok.result, wrong.result)
-    failing = util.StatusCheckOkOp(status.result, string_of(check.properties["msg"]))
-    assert check.parent is not None
-    for op in (ok, wrong, status, failing):
-        op.location = check.location
-    check.parent.insert_ops_before([ok, wrong, status, failing], check)
-    check.detach()
-    check.erase()
 
 
 def _unknown(dim: Operation) -> Diagnostic:
@@ -147,6 +130,39 @@ def _use_wanted_sizes(op: TensorImportOp, want: _Wanted) -> None:
             size.erase()
 
 
+def _isolate(total: SSAValue, other: SSAValue, check: Operation) -> tuple[SSAValue, SSAValue] | None:
+    """`total == other` as a statement about one argument's size that `total` is a sum with; None if it is none."""
+    steps: list[tuple[bool, SSAValue]] = []
+    while _argument_size(total) is None:
+        op = total.op if isinstance(total, OpResult) else None
+        if op is None or op.name not in ("arith.addi", "arith.subi"):
+            return None
+        left, right = op.operands
+        if op.name == "arith.addi" and not _holds_argument(left):
+            left, right = right, left
+        steps.append((op.name == "arith.addi", right))
+        total = left
+    for was_sum, term in steps:
+        op = arith.SubiOp(other, term) if was_sum else arith.AddiOp(other, term)
+        op.location = check.location
+        assert check.parent is not None
+        check.parent.insert_op_before(op, check)
+        other = op.result
+    return total, other
+
+
+def _holds_argument(value: SSAValue) -> bool:
+    """Whether a sum has an argument's size as a term that is not subtracted."""
+    while _argument_size(value) is None:
+        op = value.op if isinstance(value, OpResult) else None
+        if op is None or op.name not in ("arith.addi", "arith.subi"):
+            return False
+        if op.name == "arith.addi" and _holds_argument(op.operands[1]):
+            return True
+        value = op.operands[0]
+    return True
+
+
 def _take(
     check: Operation,
     block: Block,
@@ -162,6 +178,8 @@ def _take(
     if int_of(compare.properties["predicate"]) != 0:
         return
     size, other = compare.operands
+    if _argument_size(size) is None:
+        size, other = _isolate(size, other, check) or _isolate(other, size, check) or (size, other)
     own = _argument_size(size)
     needed = dict(arithmetic)
     if own is None or own.operands[0] not in imports or not _needed_ops(other, block, needed):

@@ -150,7 +150,7 @@ class Scheduler(TensorOps):
         self.builder.add(await_op)
         ready = dict(zip(waiting, await_op.results_, strict=True))
         for storage in dict.fromkeys(storages):
-            if storage.resource is not None:
+            if storage.resource is not None and storage.resource_size is not None:
                 storage.resource = ready[storage.resource]
         self.timepoint = None
 
@@ -338,7 +338,7 @@ class Scheduler(TensorOps):
             index: self.owned_storage_of(value, op) for index, value in enumerate(op.operands) if is_tensor(value)
         }
         self._wait(*storages.values())
-        values = [storages[i].resolve()[0] if i in storages else value for i, value in enumerate(op.operands)]
+        values = [storages[i].handle() if i in storages else value for i, value in enumerate(op.operands)]
         self.builder.add(util.ReturnOp(*values))
 
     def _branch(self, op: Operation) -> None:
@@ -355,7 +355,7 @@ class Scheduler(TensorOps):
         passed: list[list[SSAValue]] = []
         for number, successor in enumerate(op.successors):
             arguments = [
-                storages[value].resolve()[0] if value in storages else value for value in branch_arguments(op, number)
+                storages[value].handle() if value in storages else value for value in branch_arguments(op, number)
             ]
             if self.borders.carries_timepoint(successor):
                 if self.timepoint is None:

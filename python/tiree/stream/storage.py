@@ -18,7 +18,7 @@ from xdsl.irdl import IRDLOperation
 from tiree.dialects import hal
 from tiree.dialects.arith import ConstantOp, constant_int
 from tiree.dialects.dense import element_byte_size, element_count
-from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic
+from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic, operand_dims
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of, take_location
 from tiree.support.typed import is_tensor_type, tensor_type
@@ -82,6 +82,12 @@ class Storage:
             storage, inner = storage.inside
             offset += inner
         return storage, offset
+
+    def handle(self) -> SSAValue:
+        """The resource alone. Valid once placed."""
+        storage, _ = self.outermost()
+        assert storage.resource is not None
+        return storage.resource
 
     def resolve(self) -> tuple[SSAValue, SSAValue, int]:
         """Resource, its size and the absolute offset. Valid once placed."""
@@ -158,10 +164,10 @@ class HostBuilder:
         return value
 
     def byte_length(self, value: SSAValue, op: Operation) -> Length:
-        """Bytes of a tensor value. Raises `CompileError` when a size is nowhere to be found."""
+        """Bytes of a tensor that `op` makes or reads. Raises `CompileError` when a size is nowhere to be found."""
         if not is_dynamic(value):
             return byte_length(value.type, op)
-        dims = dynamic_dims(value)
+        dims = dynamic_dims(value) or operand_dims(op, value)
         type = tensor_type(value)
         if dims is None:
             hint = "give it static sizes"

@@ -48,7 +48,7 @@ class TensorOps:
             "flow.tensor.clone": self._clone,
             "flow.tensor.reshape": self._view,
             "flow.tensor.bitcast": self._view,
-            "flow.tensor.tie_shape": self._tie,
+            "flow.tensor.tie_shape": self._view,
             "flow.tensor.slice": self._slice,
             "flow.tensor.update": self._update,
             "flow.tensor.store": self._store,
@@ -75,6 +75,8 @@ class TensorOps:
         """The storage of an operand. Splat constants are filled once a run."""
         storage = self.storages.get(value)
         if storage is not None:
+            if storage in self.unsized and not op.successors:
+                self._give_size(storage, value, op)
             return storage
         constant = constant_of(value)
         if not isinstance(constant, DenseAttr):
@@ -213,14 +215,13 @@ class TensorOps:
         else:
             self.name(op.results[0], self.storage_of(op.operands[0], op))
 
-    def _tie(self, op: Operation) -> None:
-        """Says how long a tensor is that arrived in a block."""
-        storage = self.storage_of(op.operands[0], op)
-        if storage in self.unsized:
-            del self.unsized[storage]
-            storage.length = self.builder.byte_length(op.results[0], op)
-            storage.resource_size = self.builder.length(storage.length)
-        self.name(op.results[0], storage)
+    def _give_size(self, storage: Storage, value: SSAValue, op: Operation) -> None:
+        """`op` is the first that reads a tensor that arrived in the block, and says how long it is."""
+        if op.name == "util.return":
+            return
+        storage.length = self.builder.byte_length(value, op)
+        storage.resource_size = self.builder.length(storage.length)
+        del self.unsized[storage]
 
     def _barrier_views(self, op: Operation) -> None:
         for operand, result in zip(op.operands, op.results, strict=True):

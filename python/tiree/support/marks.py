@@ -7,3 +7,5 @@ SCHEDULED = "tiree.scheduled"
 is aligned to 16 bytes. Other compilers write to arguments in place, and their kernels need 64."""
 FOREIGN_SCHEDULE = ("tiree.schedule", "foreign")
 """In a module file whose device work is not `SCHEDULED` by Tiree: the runtime hands it copies of a caller's arrays."""
+SIZE_CHECK = "tiree.size_check"
+"""On a `cf.assert`: it compares sizes of what the caller passed. Its failure is INVALID_ARGUMENT."""

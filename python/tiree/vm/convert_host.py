@@ -11,12 +11,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from tiree.dialects import vm
 from tiree.dialects.cf_ext import SwitchOp
 from tiree.support.branches import branch_arguments
+from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_integer_attr
 from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
 from tiree.vm.convert_arith import extended
 from tiree.vm.convert_hal import segments
 
 Handler = Callable[[FunctionBuilder, Operation], None]
+
+_INVALID_ARGUMENT, _FAILED_PRECONDITION = 3, 9
 
 
 def _br(b: FunctionBuilder, op: Operation) -> None:
@@ -48,8 +51,8 @@ def _assert(b: FunctionBuilder, op: Operation) -> None:
     message = op.properties["msg"]
     assert isinstance(message, StringAttr)
     failed = b.value("xor.i32", [b.get(op.operands[0]), b.i32(1)], i32)
-    # FAILED_PRECONDITION
-    code = b.value("select.i32", [failed, b.i32(9), b.i32(0)], i32)
+    wrong = _INVALID_ARGUMENT if SIZE_CHECK in op.attributes else _FAILED_PRECONDITION
+    code = b.value("select.i32", [failed, b.i32(wrong), b.i32(0)], i32)
     _fail_if(b, code, message.data)
 
 
@@ -164,6 +167,16 @@ def _list_get(b: FunctionBuilder, op: Operation) -> None:
     b.values[op.results[0]] = b.value(f"list.get.{scalar_suffix(type)}", [b.get(op.operands[0]), index], type)
 
 
+def _align(b: FunctionBuilder, op: Operation) -> None:
+    """The next multiple of a power of two."""
+    value, alignment = (b.get(operand) for operand in op.operands)
+    suffix, type = scalar_suffix(value.type), value.type
+    rest = b.value(f"sub.{suffix}", [alignment, b.constant(1, type)], type)
+    reached = b.value(f"add.{suffix}", [value, rest], type)
+    mask = b.value(f"xor.{suffix}", [rest, b.constant(-1, type)], type)
+    b.values[op.results[0]] = b.value(f"and.{suffix}", [reached, mask], type)
+
+
 def _unsupported_scf(b: FunctionBuilder, op: Operation) -> None:
     del b
     raise fail(op, f"{op.name} is still structured control flow at the vm stage", "run the stream stage first")
@@ -185,6 +198,7 @@ HANDLERS: dict[str, Handler] = {
     "util.cmp.ne": partial(_compare_refs, "ne"),
     "util.optimization_barrier": _identity,
     "util.assume.int": _identity,
+    "util.align": _align,
     "util.buffer.constant": _buffer_constant,
     "util.list.get": _list_get,
     **dict.fromkeys(("scf.if", "scf.while", "scf.for", "scf.index_switch"), _unsupported_scf),

@@ -17,10 +17,8 @@ from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type
 from tiree.support.locations import location_of
+from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_tensor_type
-
-SIZE_CHECK = "tiree.size_check"
-"""Marks a `cf.assert` that two sizes are equal."""
 
 
 def is_dynamic(type: Attribute) -> bool:

@@ -12,10 +12,11 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type, signless
-from tiree.input.lowering.dims import SIZE_CHECK, arithmetic, describe, require_at_least, sizes_of
+from tiree.input.lowering.dims import arithmetic, describe, require_at_least, sizes_of
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import inherent, scalar_attribute
 from tiree.input.lowering.structural import int_property, ints_property
+from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_integer_type, is_tensor_type, string_of
 
 _MOST_ELEMENTS = 64
