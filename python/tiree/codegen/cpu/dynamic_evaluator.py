@@ -97,9 +97,11 @@ def fail(op: Operation, message: str) -> CompileError:
 class DynamicEvaluator(Evaluator):
     """See the module's docstring. `value_at` is the one entry."""
 
-    def __init__(self, info: DispatchInfo, written: frozenset[int]) -> None:
+    def __init__(self, info: DispatchInfo, written: frozenset[int], fuse: bool = False) -> None:
         super().__init__(DynamicBuilder(), info)
         self.written = written
+        self.fuse = fuse
+        """Whether the target has a multiply-add."""
         self.mask: SSAValue | None = None
         self._accesses: dict[Operation, Access] = {}
         self._memory: dict[object, Buffer] = {}
@@ -222,41 +224,53 @@ class DynamicEvaluator(Evaluator):
 
     def value_at(self, tensor: SSAValue, idx: tuple[Lin, ...]) -> Value:
         """The element of a tensor value at `idx`: a scalar, or a vector along the open lanes."""
+        return self.values_at(tensor, [idx])[0]
+
+    def values_at(self, tensor: SSAValue, points: Sequence[tuple[Lin, ...]]) -> list[Value]:
+        """The elements at several points; a reduction runs once for all of them."""
+        found = [self._known(tensor, idx) for idx in points]
+        wanted = list(dict.fromkeys(idx for idx, value in zip(points, found, strict=True) if value is None))
+        if wanted:
+            made = dict(zip(wanted, self._evaluate(tensor, wanted), strict=True))
+            for idx, value in made.items():
+                self._remember(tensor, idx, value)
+            found = [made[idx] if value is None else value for idx, value in zip(points, found, strict=True)]
+        return [value for value in found if value is not None]
+
+    def _known(self, tensor: SSAValue, idx: tuple[Lin, ...]) -> Value | None:
         key = (tensor, self.width, idx, self.mask)
         for frame in reversed(self.b.frames):
             found = frame.values.get(key)
             if found is not None:
                 return found
-        value = self._evaluate(tensor, idx)
-        self._remember(tensor, idx, value)
-        return value
+        return None
 
     def _remember(self, tensor: SSAValue, idx: tuple[Lin, ...], value: Value) -> None:
         self.b.frames[-1].values[tensor, self.width, idx, self.mask] = value
 
-    def _evaluate(self, tensor: SSAValue, idx: tuple[Lin, ...]) -> Value:
+    def _evaluate(self, tensor: SSAValue, points: list[tuple[Lin, ...]]) -> list[Value]:
         if not is_tensor_type(tensor.type):
-            return self.outer(tensor)
+            return [self.outer(tensor)] * len(points)
         op = tensor.owner
         if not isinstance(op, Operation):
             raise fail(self.info.op, f"dispatch {self.info.name} has a tensor argument")
         match op.name:
             case "iree_tensor_ext.dispatch.tensor.load":
                 access = self.access(op)
-                if len(access.strides) != len(idx):
+                if any(len(access.strides) != len(idx) for idx in points):
                     raise fail(op, f"{op.name} that drops dimensions")
-                return self.read(access, idx)
+                return [self.read(access, idx) for idx in points]
             case "linalg.fill" | "tensor.splat":
-                return self.outer(op.operands[0])
+                return [self.outer(op.operands[0])] * len(points)
             case "tensor.empty":
-                return self.b.constant(0, tensor_type(tensor).element_type)
+                return [self.b.constant(0, tensor_type(tensor).element_type)] * len(points)
             case "arith.constant":
-                return self._constant(op)
+                return [self._constant(op)] * len(points)
             case "tensor.cast":
-                return self.value_at(op.operands[0], idx)
+                return self.values_at(op.operands[0], points)
             case "linalg.generic":
                 assert isinstance(tensor, OpResult)
-                return self._generic(op, tensor.index, idx)
+                return self._generic(op, tensor.index, points)
             case _:
                 raise fail(op, f"codegen has no lowering for {op.name} on dynamic shapes in {self.info.name}")
 
@@ -281,31 +295,38 @@ class DynamicEvaluator(Evaluator):
             loops[dim] = index
         return loops
 
-    def _generic(self, op: Operation, number: int, idx: tuple[Lin, ...]) -> Value:
-        loops = self.loops_of(op, number, idx)
+    def _generic(self, op: Operation, number: int, points: list[tuple[Lin, ...]]) -> list[Value]:
+        loops = [self.loops_of(op, number, idx) for idx in points]
         reductions = reduction_dims(op)
-        values = self._reduce(op, loops, reductions) if reductions else self._body(op, loops, None)
-        maps = maps_of(op)
-        inputs = len(op.operands) - len(op.results)
-        for other, value in enumerate(values):
+        rows = self._reduce(op, loops, reductions) if reductions else self._bodies(op, loops, None)
+        maps = maps_of(op)[len(op.operands) - len(op.results) :]
+        for other, map in enumerate(maps):
             if other != number:
-                at = tuple(loops[dim] for dim in maps[inputs + other].bare_dims)
-                self._remember(op.results[other], at, value)
-        return values[number]
+                for at, row in zip(loops, rows, strict=True):
+                    self._remember(op.results[other], tuple(at[dim] for dim in map.bare_dims), row[other])
+        return [row[number] for row in rows]
 
-    def _body(self, op: Operation, loops: Sequence[Lin], accumulators: Sequence[Value] | None) -> list[Value]:
-        """The results of a generic's body at one point of its loops."""
+    def _bodies(
+        self, op: Operation, loops: Sequence[Sequence[Lin]], accumulators: Sequence[Sequence[Value]] | None
+    ) -> list[list[Value]]:
+        """The results of a generic's body at each of several points of its loops."""
         block = op.regions[0].block
         inputs = len(op.operands) - len(op.results)
-        arguments: list[Value | None] = []
+        columns: list[Sequence[Value | None]] = []
         for position, (operand, map) in enumerate(zip(op.operands, maps_of(op), strict=True)):
             if position >= inputs and accumulators is not None:
-                arguments.append(accumulators[position - inputs])
+                columns.append([row[position - inputs] for row in accumulators])
             elif block.args[position].first_use is None:
-                arguments.append(None)
+                columns.append([None] * len(loops))
             else:
-                arguments.append(self.value_at(operand, self._apply(map, loops)))
-        return DynamicBody(self, loops).run(block, arguments)
+                columns.append(self.values_at(operand, [self._apply(map, at) for at in loops]))
+        fused = fused_sums(op) if accumulators is not None and self.fuse else {}
+        rows: list[list[Value]] = []
+        for number, at in enumerate(loops):
+            body = DynamicBody(self, at)
+            body.fused = fused
+            rows.append(body.run(block, [column[number] for column in columns]))
+        return rows
 
     def _apply(self, map: LinearMap, loops: Sequence[Lin]) -> tuple[Lin, ...]:
         return tuple(
@@ -321,38 +342,56 @@ class DynamicEvaluator(Evaluator):
                     return self.dim(operand, position)
         raise fail(op, f"no operand of {op.name} gives the extent of loop d{loop}")
 
-    def _reduce(self, op: Operation, loops: list[Lin], reductions: Sequence[int]) -> list[Value]:
-        """A nest of loops over the reduction dims that carries the accumulators, in program order."""
+    def _reduce(self, op: Operation, loops: list[list[Lin]], reductions: Sequence[int]) -> list[list[Value]]:
+        """A nest of loops over the reduction dims that carries the accumulators of all points, in program order."""
         inputs = len(op.operands) - len(op.results)
-        maps = maps_of(op)
+        maps = maps_of(op)[inputs:]
+        columns = [
+            self.values_at(operand, [self._apply(map, at) for at in loops])
+            for operand, map in zip(op.operands[inputs:], maps, strict=True)
+        ]
         carried: list[SSAValue] = []
-        for result, operand in zip(op.results, op.operands[inputs:], strict=True):
-            at = self._apply(maps[inputs + result.index], loops)
-            value = self.to_accumulator(self.value_at(operand, at), tensor_type(result).element_type)
-            carried.append(value)
-        return list(self._nest(op, loops, list(reductions), carried))
+        for number in range(len(loops)):
+            for result, column in zip(op.results, columns, strict=True):
+                carried.append(self.to_accumulator(column[number], tensor_type(result).element_type))
+        found = list(self._nest(op, loops, list(reductions), carried))
+        count = len(op.results)
+        return [[*found[number * count : (number + 1) * count]] for number in range(len(loops))]
 
     def to_accumulator(self, value: Value, element: Attribute) -> SSAValue:
-        ssa = self.ssa(value)
-        assert isinstance(ssa, SSAValue)
-        ssa = self.b.narrow(ssa, element)
-        return self.b.broadcast(ssa, self.width)
+        return self.b.broadcast(self.b.narrow(self.ssa(value), element), self.width)
 
     def _nest(
-        self, op: Operation, loops: list[Lin], reductions: list[int], carried: Sequence[SSAValue]
+        self, op: Operation, loops: list[list[Lin]], reductions: list[int], carried: Sequence[SSAValue]
     ) -> Sequence[SSAValue]:
+        count = len(op.results)
         if not reductions:
-            values = self._body(op, loops, list(carried))
+            given = [carried[number * count : (number + 1) * count] for number in range(len(loops))]
             elements = [tensor_type(result).element_type for result in op.results]
-            return [self.to_accumulator(value, element) for value, element in zip(values, elements, strict=True)]
-        loop = reductions[0]
-        high = self.extent(op, loop)
-        bounds = None if isinstance(high, int) else (0, MOST)
-        opened = self.b.begin_for(0, high, 1, carried, bounds)
-        inner = list(loops)
-        inner[loop] = Lin.of(opened.sym)
+            return [
+                self.to_accumulator(value, element)
+                for row in self._bodies(op, loops, given)
+                for value, element in zip(row, elements, strict=True)
+            ]
+        high = self.extent(op, reductions[0])
+        opened = self.b.begin_for(0, high, 1, carried, None if isinstance(high, int) else (0, MOST))
+        inner = [list(at) for at in loops]
+        for at in inner:
+            at[reductions[0]] = Lin.of(opened.sym)
         results = self._nest(op, inner, reductions[1:], list(opened.args))
         return list(self.b.end_for(opened, results))
+
+
+def fused_sums(op: Operation) -> dict[Operation, None]:
+    """Products of a reduction's body that only its sum reads: one multiply-add does both, rounding once."""
+    return {
+        inner: None
+        for inner in op.regions[0].block.ops
+        if inner.name == "arith.mulf"
+        and inner.results[0].has_one_use()
+        and next(iter(inner.results[0].uses)).operation.name == "arith.addf"
+        and inner.results[0].type.name in ("bf16", "f32", "f64")
+    }
 
 
 class DynamicBody(BodyEvaluator):

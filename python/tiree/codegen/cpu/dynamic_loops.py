@@ -110,7 +110,7 @@ class _Lowering:
         self.target = target
         self.vectors = vectors
         info = DispatchInfo(symbol_name(function), function)
-        self.ev = DynamicEvaluator(info, self._written())
+        self.ev = DynamicEvaluator(info, self._written(), target.has_fma)
 
     def _written(self) -> frozenset[int]:
         found: set[int] = set()
@@ -167,7 +167,6 @@ class _Lowering:
     def _loops(
         self, nest: _Nest, sizes: Sequence[int | SSAValue], split: int | None, lanes: int, idx: list[Lin]
     ) -> None:
-        b = self.ev.b
         dim = len(idx)
         if dim == len(sizes):
             self._store(nest, tuple(idx))
@@ -179,18 +178,46 @@ class _Lowering:
         high: int | SSAValue = size
         if split == dim:
             low, high = self._range(size, max(width, 1) if last else 1)
+        if dim == len(sizes) - 2 and lanes and reduces(nest.root):
+            self._row_loops(nest, sizes, split, (low, high), lanes, idx)
+            return
         if not width:
             self._one_loop(nest, sizes, split, (low, high), 0, lanes, idx)
             return
-        if isinstance(low, int) and isinstance(high, int):
-            middle: int | SSAValue = high - high % width
-        else:
-            length = b.binary(xarith.SubiOp, self.ev.index_of(high), self.ev.index_of(low))
-            rest = b.binary(xarith.RemSIOp, length, b.constant(width, INDEX))
-            middle = b.binary(xarith.SubiOp, self.ev.index_of(high), rest)
+        middle = self._middle(low, high, width)
         self._one_loop(nest, sizes, split, (low, middle), width, lanes, idx)
         if middle != high:
             self._one_loop(nest, sizes, split, (middle, high), 0, lanes, idx)
+
+    def _middle(self, low: int | SSAValue, high: int | SSAValue, step: int) -> int | SSAValue:
+        """The end of the whole steps from `low` on."""
+        if isinstance(low, int) and isinstance(high, int):
+            return low + (high - low) // step * step
+        b = self.ev.b
+        length = b.binary(xarith.SubiOp, self.ev.index_of(high), self.ev.index_of(low))
+        rest = b.binary(xarith.RemSIOp, length, b.constant(step, INDEX))
+        return b.binary(xarith.SubiOp, self.ev.index_of(high), rest)
+
+    def _row_loops(
+        self,
+        nest: _Nest,
+        sizes: Sequence[int | SSAValue],
+        split: int | None,
+        limits: tuple[int | SSAValue, int | SSAValue],
+        lanes: int,
+        idx: list[Lin],
+    ) -> None:
+        """The rows of a reduction: several at a time share what they read, then one by one."""
+        low, high = limits
+        rows = 8 if self.target.vector_registers >= 32 else 4
+        middle = self._middle(low, high, rows)
+        self.open_rows = rows
+        self._one_loop(nest, sizes, split, (low, middle), 0, lanes, idx, rows)
+        self.open_rows = 1
+        if middle != high:
+            self._one_loop(nest, sizes, split, (middle, high), 0, lanes, idx)
+
+    open_rows = 1
 
     def _one_loop(
         self,
@@ -201,11 +228,12 @@ class _Lowering:
         width: int,
         lanes: int,
         idx: list[Lin],
+        step: int = 1,
     ) -> None:
         """A loop over one dimension, in vectors of `width` lanes if that is not 0."""
         ev, (low, high) = self.ev, limits
         known = isinstance(low, int) and isinstance(high, int)
-        loop = ev.b.begin_for(low, high, max(width, 1), (), None if known else (0, MOST))
+        loop = ev.b.begin_for(low, high, max(width, step), (), None if known else (0, MOST))
         index = Lin.of(loop.sym)
         if width:
             ev.width, ev.lane = width, ev.b.lane_sym(width)
@@ -216,14 +244,26 @@ class _Lowering:
 
     def _store(self, nest: _Nest, idx: tuple[Lin, ...]) -> None:
         ev = self.ev
-        values = [ev.value_at(op.operands[0], idx) for op in nest.stores]
-        for op, value in zip(nest.stores, values, strict=True):
+        points = [idx]
+        if len(idx) > 1:
+            points = [(*idx[:-2], idx[-2] + row, idx[-1]) for row in range(self.open_rows)]
+        values = [ev.values_at(op.operands[0], points) for op in nest.stores]
+        for op, column in zip(nest.stores, values, strict=True):
             access = ev.access(op)
             if len(access.strides) != len(idx):
                 raise fail(op, f"{op.name} that adds dimensions")
-            ev.store(access.buffer, access.address(ev, idx), value, access.element, None)
+            for at, value in zip(points, column, strict=True):
+                ev.store(access.buffer, access.address(ev, at), value, access.element, None)
         for op in nest.stores:
             ev.b.wrote(ev.access(op).buffer)
+
+
+def reduces(value: SSAValue) -> bool:
+    """Whether a value is made by a reduction, elementwise ops behind it included."""
+    op = value.owner
+    if not isinstance(op, Operation) or op.name != "linalg.generic":
+        return False
+    return bool(reduction_dims(op)) or any(reduces(operand) for operand in op.operands)
 
 
 def _ceil_div(b: KernelBuilder, value: SSAValue, divisor: SSAValue) -> SSAValue:
