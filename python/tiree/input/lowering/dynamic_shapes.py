@@ -17,6 +17,8 @@ from tiree.input.lowering import dynamic_movement as moves
 from tiree.input.lowering import dynamic_tensor
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_at_least, sizes_of
+from tiree.input.lowering.dynamic_scatter import scatter
+from tiree.input.lowering.dynamic_sort import sort
 from tiree.input.lowering.elementwise import SCALARS, check_bitcast, map_elements, run_scalar
 from tiree.input.lowering.shape_values import get_dimension_size
 from tiree.input.lowering.structural import first_argument, ints_property
@@ -110,6 +112,8 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.dynamic_slice": access.dynamic_slice,
     "stablehlo.dynamic_update_slice": access.dynamic_update_slice,
     "stablehlo.real_dynamic_slice": access.real_dynamic_slice,
+    "stablehlo.scatter": scatter,
+    "stablehlo.sort": sort,
     **dynamic_tensor.HANDLERS,
 }
 ALWAYS = (
@@ -129,8 +133,10 @@ AS_THEY_ARE = frozenset(
         "stablehlo.dot",
         "stablehlo.reduce",
         "stablehlo.reduce_window",
+        "stablehlo.map",
         "stablehlo.convolution",
         "stablehlo.custom_call",
+        "stablehlo.composite",
         "stablehlo.if",
         "stablehlo.case",
         "stablehlo.while",

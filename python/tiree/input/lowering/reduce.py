@@ -220,16 +220,18 @@ def pad_with(
 
 
 def _map(lowering: Lowering, op: Operation) -> None:
-    type = signless(tensor_type(op.results[0]))
+    type = signless(ranked_type(op.results[0]))
     assert is_tensor_type(type)
     rank = len(type.get_shape())
     block = body_of(op)
+    sizes = common_sizes(lowering, op, op.operands, op.results[0].type) if concerns_dynamic(op) else None
     lowering.set(
         op.results[0],
         lowering.parallel(
             [(lowering.get(value), identity(rank)) for value in op.operands],
             type,
             lambda s, args: emit_region(lowering, s, block, args)[0],
+            sizes,
         ),
     )
 
