@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tiree.runtime as rt
 from numpy.typing import NDArray
-from runtime.modules import iree_module
+from runtime.modules import iree_module, tiree_module
 
 
 class Values(rt.PythonModule, name="values", version=3):
@@ -404,7 +404,7 @@ module @model {
 """
 
 
-@pytest.mark.parametrize("compiler", [iree_module])
+@pytest.mark.parametrize("compiler", [iree_module, tiree_module])
 def test_compiled_programs_call_python(device: rt.HalDevice, compiler: Any):
     compiled = rt.VmModule.copy_buffer(rt.VmInstance(), compiler(TENSORS))
     module = rt.load_vm_modules(Values.create(), compiled, config=rt.Config(device=device))[1]

@@ -9,11 +9,12 @@ gives.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
@@ -31,6 +32,11 @@ from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import int_of, is_tensor_type, string_of
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+_INVALID_ARGUMENT = 3
 
 
 class ResolveSizesPass(ModulePass):
@@ -68,7 +74,12 @@ class _Wanted:
 
 
 def _argument_size(value: SSAValue) -> BufferViewDimOp | None:
-    return value.op if isinstance(value, OpResult) and isinstance(value.op, BufferViewDimOp) else None
+    return value.op if isinstance(value, OpResult) and _is_argument_size(value.op) else None
+
+
+def _is_argument_size(op: Operation) -> TypeIs[BufferViewDimOp]:
+    """Not one of a buffer view that another module returns: that is known only after the call."""
+    return isinstance(op, BufferViewDimOp) and isinstance(op.operands[0], BlockArgument)
 
 
 def _needed_ops(value: SSAValue, block: Block, found: dict[Operation, None]) -> bool:
@@ -76,7 +87,7 @@ def _needed_ops(value: SSAValue, block: Block, found: dict[Operation, None]) -> 
     if not isinstance(value, OpResult) or value.op.parent is not block:
         return False
     op = value.op
-    if op in found or isinstance(op, BufferViewDimOp):
+    if op in found or _is_argument_size(op):
         return True
     if not op.name.startswith("arith.") or not all(_needed_ops(operand, block, found) for operand in op.operands):
         return False
@@ -85,10 +96,14 @@ def _needed_ops(value: SSAValue, block: Block, found: dict[Operation, None]) -> 
 
 
 def _assert_arguments(block: Block) -> None:
-    imports = {op.source: op for op in block.ops if isinstance(op, TensorImportOp) and op.target_dims}
+    imports: dict[SSAValue, TensorImportOp] = {
+        op.source: op
+        for op in block.ops
+        if isinstance(op, TensorImportOp) and op.target_dims and isinstance(op.source, BlockArgument)
+    }
     if not imports:
         return
-    sizes = [op for op in block.ops if isinstance(op, BufferViewDimOp)]
+    sizes = [op for op in block.ops if _is_argument_size(op)]
     first = block.first_op
     assert first is not None
     for size in reversed(sizes):

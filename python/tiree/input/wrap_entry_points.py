@@ -6,17 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects import tensor
 from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
     DenseArrayBase,
     DictionaryAttr,
     FunctionType,
-    IndexType,
-    IntegerAttr,
     ModuleOp,
     StringAttr,
-    TensorType,
     UnitAttr,
     i32,
 )
@@ -24,10 +19,10 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
-from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_attrs import BufferViewType, FenceType
-from tiree.dialects.hal_ops import BufferViewDimOp, TensorBarrierOp, TensorExportOp, TensorImportOp
+from tiree.dialects.hal_ops import TensorBarrierOp, TensorExportOp, TensorImportOp
 from tiree.dialects.hal_queue import FenceSignalOp
+from tiree.input.wrap_imports import result_dims, view_dims, wrap_import
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
@@ -43,7 +38,8 @@ class WrapEntryPointsPass(ModulePass):
     Out: each public one takes a `!hal.buffer_view` for each tensor, imports it, and exports its tensor results; scalars
     pass through. `iree.abi.declaration` says in `iree.reflection` what the function was. `execution_model`
     `async-external` adds a fence to wait for and one to signal. A public function that the module calls keeps its
-    tensor form under the name `_name`. Raises `CompileError` for argument attributes of the ABI without support.
+    tensor form under the name `_name`. Functions without a body are those of other modules; calls give them views.
+    Raises `CompileError` for argument attributes of the ABI without support.
     """
 
     name = "tiree-abi-wrap-entry-points"
@@ -57,7 +53,9 @@ class WrapEntryPointsPass(ModulePass):
             if isinstance(call, util.CallOp):
                 called.setdefault(call.callee.root_reference.data, []).append(call)
         for function in list(op.body.block.ops):
-            if isinstance(function, util.FuncOp) and function.is_public and not function.is_external:
+            if isinstance(function, util.FuncOp) and function.is_external:
+                wrap_import(function, called.get(function.sym_name.data, ()))
+            elif isinstance(function, util.FuncOp) and function.is_public:
                 calls = called.get(function.sym_name.data)
                 _check_name(function)
                 if calls:
@@ -173,15 +171,7 @@ class _Wrapper:
                 continue
             old = self.entry.args[index]
             argument = self.entry.insert_arg(BufferViewType(), index)
-            dims = [
-                BufferViewDimOp.create(
-                    operands=[argument],
-                    result_types=[IndexType()],
-                    properties={"index": IntegerAttr(d, IndexType())},
-                )
-                for d, size in enumerate(tensor_type.get_shape())
-                if size == DYNAMIC_INDEX
-            ]
+            dims = view_dims(argument, tensor_type)
             encoding = self.argument_attributes[index].data.get("iree.abi.encoding", tensor_type)
             fence = [self.wait] if self.wait is not None else []
             op = TensorImportOp.create(
@@ -227,7 +217,7 @@ class _Wrapper:
                 # An argument returned as it came.
                 values[index] = source.operands[0]
                 continue
-            dims = _result_dims(available[value], value.type, new)
+            dims = result_dims(available[value], value.type, new)
             export = TensorExportOp.create(
                 operands=[available[value], *dims],
                 result_types=[BufferViewType()],
@@ -239,18 +229,6 @@ class _Wrapper:
             op.location = last.location
         block.insert_ops_before(new, last)
         last.operands = values
-
-
-def _result_dims(value: SSAValue, type: TensorType, new: list[Operation]) -> list[SSAValue]:
-    """The dynamic dimensions of a result; appends the operations that compute them."""
-    dims: list[SSAValue] = []
-    for d, size in enumerate(type.get_shape()):
-        if size == DYNAMIC_INDEX:
-            position = ConstantOp(IntegerAttr(d, IndexType()))
-            op = tensor.DimOp.create(operands=[value, position.result], result_types=[IndexType()])
-            new += [position, op]
-            dims.append(op.results[0])
-    return dims
 
 
 def _erase_import(op: TensorImportOp) -> None:

@@ -80,7 +80,10 @@ def _unsupported(op: Operation) -> Diagnostic:
 
 def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
     ops = list(source.body.block.ops)
-    functions = [op for op in ops if op.name == "util.func"]
+    functions = [op for op in ops if op.name == "util.func" and op.regions[0].blocks]
+    # Of other modules; those that nothing calls need not be there.
+    called = {_callee(op) for function in functions for op in function.walk() if op.name == "util.call"}
+    foreign = [op for op in ops if op.name == "util.func" and not op.regions[0].blocks and _symbol(op) in called]
     names = SymbolNames(source)
     state = ModuleState(names)
     state.function_names = {s: names.unique(s) for s in map(_symbol, functions) if s in RESERVED or is_import(s)}
@@ -105,6 +108,7 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
     body = target.body.block
     body.add_ops(_convert_global(op) for op in ops if op.name == "util.global")
     body.add_ops(state.rodata.values())
+    body.add_ops(_import(op) for op in foreign)
     body.add_ops(import_op(decl) for decl in sorted(state.imports.values(), key=lambda d: d.order))
     body.add_ops(converted)
     body.add_ops(exports)
@@ -114,6 +118,27 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
 
 def _symbol(op: Operation) -> str:
     return symbol_name(op)
+
+
+def _callee(op: Operation) -> str:
+    callee = op.properties["callee"]
+    assert isinstance(callee, SymbolRefAttr)
+    return callee.root_reference.data
+
+
+def _import(op: Operation) -> vm.ImportOp:
+    """The import of a function of another module."""
+    type = op.properties["function_type"]
+    assert isinstance(type, FunctionType)
+    inputs, outputs = ([convert_type(t, op) for t in types.data] for types in (type.inputs, type.outputs))
+    return vm.ImportOp(
+        properties={
+            "sym_name": StringAttr(_symbol(op)),
+            "sym_visibility": StringAttr("private"),
+            "function_type": FunctionType.from_lists(inputs, outputs),
+        },
+        regions=[Region()],
+    )
 
 
 def _is_private(op: Operation) -> bool:
@@ -131,9 +156,7 @@ def _yielding_functions(functions: list[Operation]) -> set[str]:
                 if op.name == "hal.fence.await":
                     yielding.add(_symbol(function))
                 elif op.name == "util.call":
-                    callee = op.properties["callee"]
-                    assert isinstance(callee, SymbolRefAttr)
-                    callers.setdefault(callee.root_reference.data, []).append(_symbol(function))
+                    callers.setdefault(_callee(op), []).append(_symbol(function))
     work = list(yielding)
     while work:
         for caller in callers.get(work.pop(), ()):

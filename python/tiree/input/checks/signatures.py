@@ -89,14 +89,16 @@ def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
             if public:
                 hint = "Give it a body, or declare it as private."
                 yield Diagnostic(f"function @{defined_symbol(op)} is public, but has no body", location_of(op), hint)
+            elif "." in (defined_symbol(op) or ""):
+                yield from _wrong_values(op)
         elif public:
             yield from _wrong_values(op)
     for op in module.walk():
         if op.name in _CALLS:
             callee = op.properties.get("callee")
             name = callee.root_reference.data if isinstance(callee, SymbolRefAttr) else ""
-            if name in empty:
-                hint = "Functions of other modules cannot be called yet; give it a body."
+            if name in empty and "." not in name:
+                hint = "Give it a body; a function of another module is declared as @module.function."
                 yield Diagnostic(f"@{name} is called, but has no body", location_of(op), hint)
             elif name not in known:
                 yield Diagnostic(f"@{name} is called, but this module has no such function", location_of(op))
@@ -108,10 +110,15 @@ def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
 def _wrong_values(function: Operation) -> Iterator[Diagnostic]:
     type = function.properties["function_type"]
     assert isinstance(type, FunctionType)
-    arguments = function.regions[0].blocks[0].args
-    for number, (one, argument) in enumerate(zip(type.inputs.data, arguments, strict=True), 1):
+    block = function.regions[0].blocks.first
+    arguments = block.args if block is not None else ()
+    for number, one in enumerate(type.inputs.data, 1):
         problem, hint = _value_problem(one)
-        if problem:
+        if problem and not arguments:
+            what = f"argument {number} of @{defined_symbol(function)} has {problem}"
+            yield Diagnostic(what, location_of(function), hint)
+        elif problem:
+            argument = arguments[number - 1]
             name = f" (%{argument.name_hint})" if argument.name_hint else ""
             what = f"argument {number}{name} of @{defined_symbol(function)} has {problem}"
             place = location_text(argument.location)
