@@ -131,7 +131,13 @@ PHASES: tuple[Phase, ...] = (
     ),
     Phase("executable-targets", "executables as machine code", _stage("codegen", "target_passes")),
     Phase("hal", "command buffers, buffers and device initialisation", _stage("hal", "hal_passes"), checked=True),
-    Phase("vm", "the host program in VM instructions", _stage("vm", "vm_passes"), checked=True),
+    Phase(
+        "vm",
+        "the host program in VM instructions",
+        _stage("vm", "vm_passes"),
+        checked=True,
+        arrival=_stage("vm", "arrival_passes"),
+    ),
     Phase("end", "the .vmfb file", _nothing),
 )
 

@@ -23,7 +23,8 @@ ALL = list(cases())
 MNEMONICS = list(dict.fromkeys(case.mnemonic for case in ALL))
 # Their NaNs have a payload that the standard leaves open; every other instruction keeps the bits of NaNs.
 ARITHMETIC = re.compile(
-    r"(add|sub|mul|div|rem|fma|ceil|floor|round|atan2?|cos|sin|exp2?|expm1|log(10|1p|2)?|pow|rsqrt|sqrt|tanh|erf|trunc|ext)\."
+    r"(add|sub|mul|div|rem|fma|ceil|floor|round|atan2?|cos|sin|exp2?|expm1|log(10|1p|2)?|f?powi?|rsqrt|sqrt|tanh|erf"
+    r"|trunc|ext)\."
 )
 
 

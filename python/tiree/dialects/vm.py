@@ -31,7 +31,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator, SymbolOpInterface, SymbolTable
 
-from tiree.dialects import vm_isa
+from tiree.dialects import vm_composed, vm_isa
 
 
 @irdl_attr_definition
@@ -284,6 +284,17 @@ def call_yieldable_op() -> type[Operation]:
     return _named(YieldableCallOp, "call.yieldable")
 
 
+@cache
+def jump_op(name: str) -> type[Operation]:
+    """The class of `vm.yield` and `vm.break`, which are shaped as `vm.br`."""
+    return _named(BranchOp, name)
+
+
+def symbol(name: str) -> SymbolRefAttr:
+    """A reference to `@name`."""
+    return SymbolRefAttr(name)
+
+
 def return_op(operands: Sequence[SSAValue] = ()) -> Operation:
     return _end_op("return").create(operands=operands)
 
@@ -303,5 +314,7 @@ def get_dialect() -> Dialect:
     ops: list[type[Operation]] = [ModuleOp, ModuleTerminatorOp, FuncOp, ExportOp, ImportOp, RodataOp]
     ops += [BranchOp, CondBranchOp, YieldableCallOp, call_yieldable_op(), _end_op("return"), _end_op("fail")]
     ops += [global_op(t) for t in ("i32", "i64", "f32", "f64", "ref")]
-    ops += [value_op(name) for name in value_names()]
+    ops += [jump_op(name) for name in ("yield", "break")]
+    ops += [value_op(name) for name in (*value_names(), *vm_composed.VALUES)]
+    ops += vm_composed.OPERATIONS
     return Dialect("vm", ops, [BufferType, RefType, ListType])

@@ -238,6 +238,7 @@ _ROWS: tuple[tuple[str, str, str, bool], ...] = (
     ("cast.f32.ui64", "E03B", "operand:f >result:I", False),
     ("cast.si64.f32", "E03C", "operand:I >result:f", False),
     ("cast.ui64.f32", "E03D", "operand:I >result:f", False),
+    ("fpowi.f32", "E03E", "left:f right:I >result:f", False),
     ("global.load.f64", "E100", "byte_offset:glob >result:F", False),
     ("global.store.f64", "E101", "byte_offset:glob value:F", False),
     ("global.load.indirect.f64", "E102", "byte_offset:i >result:F", False),
@@ -302,6 +303,7 @@ _ROWS: tuple[tuple[str, str, str, bool], ...] = (
     ("min.f64", "E13D", "left:F right:F >result:F", False),
     ("max.f64", "E13E", "left:F right:F >result:F", False),
     ("round.f64.even", "E13F", "operand:F >result:F", False),
+    ("fpowi.f64", "E140", "left:F right:I >result:F", False),
 )
 
 

@@ -117,6 +117,18 @@ def _floats(width: int) -> Iterator[tuple[str, Scalar]]:
             return floats.NAN[width]
         return b(floats.library("pow", width)(f(x), f(y)))
 
+    def integer_power(x: int, y: int) -> int:
+        """By squaring; the exponent is the low word of its register."""
+        exponent = signed(y & 0xFFFFFFFF, 32)
+        base, product, left = x, b(1.0), abs(exponent)
+        while True:
+            if left & 1:
+                product = b(f(product) * f(base))
+            left >>= 1
+            if not left:
+                return b(floats.divide(1.0, f(product))) if exponent < 0 else product
+            base = b(f(base) * f(base))
+
     yield f"add.{t}", two(lambda x, y: b(f(x) + f(y)))
     yield f"sub.{t}", two(lambda x, y: b(f(x) - f(y)))
     yield f"mul.{t}", two(lambda x, y: b(f(x) * f(y)))
@@ -137,6 +149,7 @@ def _floats(width: int) -> Iterator[tuple[str, Scalar]]:
         yield f"{name}.{t}", one(lambda x, name=name: b(floats.library(name, width)(f(x))))
     yield f"atan2.{t}", two(lambda x, y: b(floats.library("atan2", width)(f(x), f(y))))
     yield f"pow.{t}", two(lambda x, y: power(x, y))
+    yield f"fpowi.{t}", two(integer_power)
     yield f"rsqrt.{t}", one(lambda x: b(floats.divide(1.0, floats.library("sqrt", width)(f(x)))))
     yield f"cmp.eq.{t}.o", two(lambda x, y: int(f(x) == f(y)))
     yield f"cmp.eq.{t}.u", two(lambda x, y: int(f(x) == f(y) or nan(x, y)))

@@ -14,10 +14,20 @@ if TYPE_CHECKING:
 def vm_passes(options: CompileOptions) -> list[ModulePass]:
     """From the `hal` phase to the `vm` phase."""
     from tiree.vm.convert import VMConversion
+    from tiree.vm.expand import Expand
     from tiree.vm.ref_lifetimes import RefLifetimes
 
     del options
-    return [VMConversion(), RefLifetimes()]
+    return [VMConversion(), Expand(), RefLifetimes()]
+
+
+def arrival_passes(options: CompileOptions) -> list[ModulePass]:
+    """From a `vm` module as it was written to one of instructions."""
+    from tiree.vm.expand import Expand
+    from tiree.vm.ref_lifetimes import RefLifetimes
+
+    del options
+    return [Expand(), RefLifetimes()]
 
 
 def emit_archive(module: ModuleOp, options: CompileOptions) -> bytes:

@@ -6,13 +6,11 @@ import struct
 import zlib
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import DictionaryAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, TupleType
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, TupleType
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import vm
 from tiree.dialects import vm_isa as isa
-from tiree.dialects.dense import DenseAttr
-from tiree.dialects.util_types import CompositeAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.marks import FOREIGN_SCHEDULE, SCHEDULED
@@ -23,6 +21,7 @@ from tiree.vm.debug import debug_database
 from tiree.vm.encode import Ordinals, encode_function, used_types
 from tiree.vm.flatbuffer import FlatBufferBuilder, reference, scalar
 from tiree.vm.imports import import_decl
+from tiree.vm.rodata import value_pieces
 
 _LETTERS = {"i32": "i", "i64": "I", "f32": "f", "f64": "F"}
 _VALUE_TYPES = ("i8", "i16", "i32", "i64", "f32", "f64")
@@ -243,34 +242,4 @@ def _place_globals(ops: list[Operation]) -> tuple[int, int, dict[str, int]]:
 def _segment(op: vm.RodataOp) -> Segment:
     alignment = max(1, op.alignment.value.data if op.alignment is not None else 16)
     is_executable = op.mime_type is not None
-    return Segment(op.sym_name.data, list(_pieces(op.value, op)), alignment, is_executable)
-
-
-def _pieces(value: Attribute, op: Operation) -> Iterator[Buffer]:
-    """The bytes of a rodata value; a composite lays its parts out one after the other."""
-    if isinstance(value, StringAttr):
-        yield value.data.encode()
-    elif isinstance(value, DenseAttr):
-        yield from _dense_pieces(value)
-    elif isinstance(value, CompositeAttr):
-        for part in value.values:
-            yield from _pieces(part, op)
-    elif isinstance(value, IntegerAttr | FloatAttr):
-        from tiree.dialects.dense import encode_scalar
-
-        yield encode_scalar(value.get_type(), value.value.data)
-    else:
-        raise CompileError(Diagnostic(f"rodata cannot hold {value.name}", location_of(op)))
-
-
-def _dense_pieces(value: DenseAttr) -> Iterator[Buffer]:
-    from tiree.dialects.dense import element_count
-    from tiree.vm.packing import pack, packed_bits
-
-    width = packed_bits(value.element_type)
-    if width is not None:
-        yield pack(value, width)
-    elif value.is_splat:
-        yield bytes(value.buffer) * element_count(value.type)
-    else:
-        yield value.buffer
+    return Segment(op.sym_name.data, list(value_pieces(op.value, op)), alignment, is_executable)

@@ -56,8 +56,14 @@ class EncodedFunction:
 
 _REF_TYPED = frozenset(
     f"vm.{n}"
-    for n in ("global.load.ref", "global.store.ref", "select.ref", "switch.ref", "list.get.ref", "cast.any.ref")
+    for n in (
+        *("global.load.ref", "global.store.ref", "global.load.indirect.ref", "global.store.indirect.ref"),
+        *("select.ref", "switch.ref", "list.get.ref", "cast.any.ref"),
+    )
 )
+
+
+_BRANCHES = frozenset(("br", "cond_br", "br_table", "yield", "break", "cond_break"))
 
 
 def type_name(type: Attribute) -> str:
@@ -73,7 +79,7 @@ def type_name(type: Attribute) -> str:
 
 def _type_operand(op: Operation) -> Attribute:
     """The reference type that an instruction names."""
-    if op.name == "vm.global.store.ref":
+    if op.name in ("vm.global.store.ref", "vm.global.store.indirect.ref"):
         return op.operands[0].type
     if op.name == "vm.list.alloc":
         list_type = op.results[0].type
@@ -239,13 +245,16 @@ class FunctionEncoder:
         if op in self.failures:
             op = self.failures[op][1]
         mnemonic = op.name.removeprefix("vm.")
+        if mnemonic == "global.address":
+            self._encode_address(op)
+            return
         instruction = isa.INSTRUCTIONS.get(mnemonic)
         if instruction is None:
             message = f"'{op.name}' has no instruction"
             raise CompileError(Diagnostic(message, location_of(op), "it must be lowered before encoding"))
         self.features |= instruction.feature
         self.code += instruction.encoding
-        if mnemonic in ("br", "cond_br"):
+        if mnemonic in _BRANCHES:
             self._encode_branch(op, block)
         elif mnemonic.startswith("call"):
             self._encode_call(op, mnemonic)
@@ -258,11 +267,23 @@ class FunctionEncoder:
             self._encode_fields(op, instruction)
 
     def _encode_branch(self, op: Operation, block: Block) -> None:
-        if isinstance(op, vm.CondBranchOp):
-            self._u16(self.registers.of[op.condition[0]])
-        for target, passed in zip(op.successors, edge_operands(block), strict=True):
+        if op.name in ("vm.cond_br", "vm.cond_break", "vm.br_table"):
+            self._u16(self.registers.of[op.operands[0]])
+        if op.name == "vm.yield":
+            self.features |= isa.FEATURES["yield"]
+        for i, (target, passed) in enumerate(zip(op.successors, edge_operands(block), strict=True)):
+            if i == 1 and op.name == "vm.br_table":
+                self._u16(len(op.successors) - 1)
             self._target(target)
             self._remap(target, passed)
+        if op.name == "vm.br_table" and len(op.successors) == 1:
+            self._u16(0)
+
+    def _encode_address(self, op: Operation) -> None:
+        """The address of a global is its number."""
+        self.code += isa.INSTRUCTIONS["const.i32"].encoding
+        self._u32(self.ordinals.global_offsets[_symbol(op.properties["global"])])
+        self._u16(self.registers.of[op.results[0]])
 
     def _encode_call(self, op: Operation, mnemonic: str) -> None:
         callee = op.properties["callee"]
@@ -286,7 +307,9 @@ class FunctionEncoder:
 
     def _encode_fields(self, op: Operation, instruction: isa.Instruction) -> None:
         """All other instructions: operands and results in table order, attributes where the table has immediates."""
-        operands, results = iter(op.operands), iter(op.results)
+        # A store names the value first, its instruction the place.
+        stores = op.name.startswith("vm.global.store.indirect.")
+        operands, results = iter(op.operands[::-1] if stores else op.operands), iter(op.results)
         for spec in instruction.operands:
             kind = spec.kind
             if kind in "iIfFrm":

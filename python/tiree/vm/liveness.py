@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import Block, Region, SSAValue
 
 from tiree.dialects import vm
+from tiree.dialects.vm_composed import BranchTableOp, CondBreakOp
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,12 @@ def edge_operands(block: Block) -> list[list[SSAValue]]:
     """For each successor of `block`, the values its terminator passes to the successor's arguments."""
     op = block.last_op
     assert op is not None
-    if op.name == "vm.br":
+    if op.name in ("vm.br", "vm.yield", "vm.break"):
         return [list(op.operands)]
+    if isinstance(op, CondBreakOp):
+        return [list(op.destination_operands)]
+    if isinstance(op, BranchTableOp):
+        return [list(op.default_operands), *op.cases()]
     if isinstance(op, vm.CondBranchOp):
         return [list(op.true_operands), list(op.false_operands)]
     # A yieldable call fills its successor's arguments itself.

@@ -8,11 +8,12 @@ it; one that dies on an edge is discarded where the edge arrives. Blocks that fa
 from __future__ import annotations
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import vm
+from tiree.dialects.vm_composed import BranchTableOp, CondBreakOp
 from tiree.vm.liveness import Liveness, analyze, edge_operands
 
 TAKES_OVER = frozenset(
@@ -20,12 +21,17 @@ TAKES_OVER = frozenset(
     for name in [
         "br",
         "cond_br",
+        "br_table",
+        "yield",
+        "break",
+        "cond_break",
         "return",
         "call",
         "call.variadic",
         "call.yieldable",
         "call.variadic.yieldable",
         "global.store.ref",
+        "global.store.indirect.ref",
         "list.set.ref",
         "cast.any.ref",
         "assign.ref",
@@ -137,13 +143,34 @@ def _split_edge(region: Region, block: Block, index: int, dead: list[SSAValue], 
     target = terminator.successors[index]
     middle = Block([_discard(dead), vm.BranchOp(target, passed)])
     region.insert_block_after(middle, block)
-    if isinstance(terminator, vm.CondBranchOp):
+    if isinstance(terminator, BranchTableOp | CondBreakOp) or terminator.name in ("vm.yield", "vm.break"):
+        # These say themselves where they go: the values of one edge are taken out.
+        replacement: Operation = _redirected(terminator, index, middle)
+    elif isinstance(terminator, vm.CondBranchOp):
         edges = [(s, list(o)) for s, o in zip(terminator.successors, edge_operands(block), strict=True)]
         edges[index] = (middle, [])
         (true, true_values), (false, false_values) = edges
-        replacement: Operation = vm.CondBranchOp(terminator.condition[0], true, true_values, false, false_values)
+        replacement = vm.CondBranchOp(terminator.condition[0], true, true_values, false, false_values)
     else:
         replacement = vm.BranchOp(middle)
     terminator.detach()
     terminator.erase()
     block.add_op(replacement)
+
+
+def _redirected(terminator: Operation, index: int, middle: Block) -> Operation:
+    """`terminator` with edge `index` going to `middle`, to which nothing is passed."""
+    successors = list(terminator.successors)
+    successors[index] = middle
+    properties = dict(terminator.properties)
+    if not isinstance(terminator, BranchTableOp):
+        # The one edge passes everything that is not the condition.
+        kept = [terminator.condition] if isinstance(terminator, CondBreakOp) else []
+        return type(terminator).create(operands=kept, successors=successors, properties=properties)
+    passed = [list(terminator.default_operands), *terminator.cases()]
+    passed[index] = []
+    properties["case_operand_segments"] = DenseArrayBase.from_list(i32, [len(one) for one in passed[1:]])
+    sizes = [1, len(passed[0]), sum(map(len, passed[1:]))]
+    properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, sizes)
+    operands = [*terminator.index, *(value for one in passed for value in one)]
+    return BranchTableOp.create(operands=operands, successors=successors, properties=properties)

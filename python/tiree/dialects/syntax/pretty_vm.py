@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    DenseArrayBase,
     DictionaryAttr,
     FunctionType,
     IntegerAttr,
@@ -22,6 +23,7 @@ from tiree.dialects.dense import DenseAttr
 from tiree.dialects.syntax.forms import end_body, segments
 from tiree.dialects.syntax.pretty_func import read_arguments, read_results
 from tiree.dialects.syntax.pretty_stablehlo import read_return
+from tiree.dialects.syntax.pretty_vm_composed import COMPOSED_READERS
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.dialects.syntax.symbols import VISIBILITIES, read_list
 from tiree.dialects.syntax.vm_values import SCALARS, read_discard, read_message, shape_of, symbol_value
@@ -278,6 +280,43 @@ def _read_cond_branch(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, [condition, *values], (), properties, _dictionary(reader), (), [yes, no])
 
 
+def _read_cond_break(reader: Reader, name: str, position: int) -> Operation:
+    condition = reader.resolve(reader.want_percent(), i32, position)
+    reader.want(",")
+    block, names, types = _read_successor(reader)
+    values = reader.resolve_all(names, types, position)
+    return reader.build(name, position, [condition, *values], (), {}, _dictionary(reader), (), [block])
+
+
+def _read_branch_table(reader: Reader, name: str, position: int) -> Operation:
+    """`%index { default: ^block(%a : type), 0: ^block, ... }`, the cases in order."""
+    index = reader.resolve(reader.want_percent(), i32, position)
+    targets: list[tuple[Block, list[str], list[Attribute]]] = []
+
+    def read_one() -> None:
+        if not targets:
+            reader.want_word("default")
+        elif (number := reader.integer()) != len(targets) - 1:
+            reader.fail(f"case {len(targets) - 1} comes next, not {number}")
+        reader.want(":")
+        targets.append(_read_successor(reader))
+
+    reader.want("{", " before the cases")
+    read_list(reader, read_one, "}")
+    if not targets:
+        reader.fail(f"{name} needs a default", position)
+    sizes = [len(names) for _, names, _ in targets]
+    properties: dict[str, Attribute] = {
+        "case_operand_segments": DenseArrayBase.from_list(i32, sizes[1:]),
+        "operandSegmentSizes": segments((1, sizes[0], sum(sizes[1:]))),
+    }
+    names = [name for _, names, _ in targets for name in names]
+    types = [type for _, _, types in targets for type in types]
+    values = [index, *reader.resolve_all(names, types, position)]
+    blocks = [block for block, _, _ in targets]
+    return reader.build(name, position, values, (), properties, _dictionary(reader), (), blocks)
+
+
 def _read_fail(reader: Reader, name: str, position: int) -> Operation:
     """`%status, "message"`."""
     status = reader.resolve(reader.want_percent(), i32, position)
@@ -288,6 +327,12 @@ def _read_fail(reader: Reader, name: str, position: int) -> Operation:
 
 
 _SPECIAL: dict[str, CustomReader] = {
+    **COMPOSED_READERS,
+    "vm.yield": _read_branch,
+    "vm.break": _read_branch,
+    "vm.cond_break": _read_cond_break,
+    "vm.br_table": _read_branch_table,
+    "vm.global.address": symbol_value("global"),
     "vm.module": _read_module,
     "vm.rodata": _read_rodata,
     "vm.import": _read_import,
@@ -310,10 +355,10 @@ _SPECIAL: dict[str, CustomReader] = {
 
 def _readers() -> dict[str, CustomReader]:
     from tiree.dialects.vm import value_names
+    from tiree.dialects.vm_composed import VALUES
 
     readers: dict[str, CustomReader] = {f"vm.global.{kind}": _read_global for kind in (*SCALARS, "ref")}
-    # Addresses of globals have no form in IREE's dialect.
-    readers |= {f"vm.{name}": shape_of(name) for name in value_names() if ".indirect." not in name}
+    readers |= {f"vm.{name}": shape_of(name) for name in (*value_names(), *VALUES)}
     return readers | _SPECIAL
 
 

@@ -44,6 +44,8 @@ def _read_uniform(reader: Reader, name: str, position: int) -> Operation:
         types[0] = i32
     elif name.startswith(("vm.shl.", "vm.shr.")):
         types[1] = i32
+    elif name.startswith("vm.fpowi."):
+        types[1] = i64
     values = reader.resolve_all(names, types, position)
     return reader.build(name, position, values, [_result_of(name, type)], {}, attributes)
 
@@ -119,6 +121,33 @@ def _read_global_store(reader: Reader, name: str, position: int) -> Operation:
     reader.want(":")
     value = reader.resolve(operand, reader.read_type(), position)
     return reader.build(name, position, [value], (), properties, attributes)
+
+
+def _read_indirect_store(reader: Reader, name: str, position: int) -> Operation:
+    """`%value, %address : type -> type`."""
+    names = reader.operand_names()
+    attributes = _dictionary(reader)
+    reader.want(":", f" and the types of {name}")
+    types = [reader.read_type()]
+    reader.want("->")
+    types.append(reader.read_type())
+    return reader.build(name, position, reader.resolve_all(names, types, position), (), {}, attributes)
+
+
+def _read_check(reader: Reader, name: str, position: int) -> Operation:
+    """`%a, %b, "message" : type`."""
+    names = [reader.want_percent()]
+    properties: dict[str, Attribute] = {}
+    while reader.take(","):
+        if reader.at('"'):
+            properties["message"] = StringAttr(reader.read_string())
+            break
+        names.append(reader.want_percent())
+    attributes = _dictionary(reader)
+    reader.want(":", f" and the type of {name}")
+    type = reader.read_type()
+    values = reader.resolve_all(names, [type] * len(names), position)
+    return reader.build(name, position, values, (), properties, attributes)
 
 
 def _read_signature(reader: Reader, name: str, position: int) -> Operation:
@@ -202,6 +231,12 @@ def read_message(key: str) -> CustomReader:
 def shape_of(name: str) -> CustomReader:
     """The reader of value operation `vm.<name>`, by its name."""
     head = name.split(".")[0]
+    if name.startswith("global.load.indirect"):
+        return _read_conversion
+    if name.startswith("global.store.indirect"):
+        return _read_indirect_store
+    if head == "check":
+        return _read_check
     if name.startswith("global.load"):
         return symbol_value("global")
     if name.startswith("global.store"):

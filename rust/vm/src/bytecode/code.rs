@@ -154,13 +154,13 @@ macro_rules! operations {
                 AtanF32 Atan2F32 CosF32 SinF32 ExpF32 Exp2F32 Expm1F32 LogF32 Log10F32 Log1pF32 Log2F32 PowF32
                 RsqrtF32 SqrtF32 TanhF32 ErfF32
                 CmpEqF32O CmpEqF32U CmpNeF32O CmpNeF32U CmpLtF32O CmpLtF32U CmpLteF32O CmpLteF32U CmpNanF32
-                RoundF32 MinF32 MaxF32 RoundF32Even CastF32Si64 CastF32Ui64 CastSi64F32 CastUi64F32
+                RoundF32 MinF32 MaxF32 RoundF32Even CastF32Si64 CastF32Ui64 CastSi64F32 CastUi64F32 FpowiF32
                 AddF64 SubF64 MulF64 DivF64 RemF64 FmaF64 AbsF64 NegF64 CeilF64 FloorF64 TruncF64F32 ExtF32F64
                 CastSi32F64 CastUi32F64 CastF64Si32 CastF64Ui32 CastSi64F64 CastUi64F64 CastF64Si64 CastF64Ui64
                 AtanF64 Atan2F64 CosF64 SinF64 ExpF64 Exp2F64 Expm1F64 LogF64 Log10F64 Log1pF64 Log2F64 PowF64
                 RsqrtF64 SqrtF64 TanhF64 ErfF64
                 CmpEqF64O CmpEqF64U CmpNeF64O CmpNeF64U CmpLtF64O CmpLtF64U CmpLteF64O CmpLteF64U CmpNanF64
-                RoundF64 MinF64 MaxF64 RoundF64Even
+                RoundF64 MinF64 MaxF64 RoundF64Even FpowiF64
             }
             own {
                 Const32 Const64 ZeroCells ConstRefZero ConstRefRodata

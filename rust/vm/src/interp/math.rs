@@ -62,6 +62,24 @@ pub fn round_even_f64(value: f64) -> f64 {
     if value == -0.5 { 0.0 } else { value.round_ties_even() }
 }
 
+/// `base` to the power of `exponent` by squaring, in the order of factors that compilers' support libraries have.
+pub fn powi<T: Copy + std::ops::MulAssign + std::ops::Div<Output = T> + From<u8>>(mut base: T, exponent: i32) -> T {
+    let mut left = exponent.unsigned_abs();
+    let mut product = T::from(1);
+    loop {
+        if left & 1 == 1 {
+            product *= base;
+        }
+        left >>= 1;
+        if left == 0 {
+            break;
+        }
+        let factor = base;
+        base *= factor;
+    }
+    if exponent < 0 { T::from(1) / product } else { product }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

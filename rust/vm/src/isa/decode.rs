@@ -290,7 +290,7 @@ mod tests {
             decode(&[0x22, 0, 0, 1], 0).unwrap_err().to_string().starts_with("OUT_OF_RANGE; bytecode data overrun")
         );
         assert_eq!(decode(&[192], 0).unwrap_err().message(), "unrecognized opcode 192");
-        assert_eq!(decode(&[0xE0, 0x3E], 0).unwrap_err().message(), "unhandled ext f32 opcode 62");
+        assert_eq!(decode(&[0xE0, 0x3F], 0).unwrap_err().message(), "unhandled ext f32 opcode 63");
         assert!(decode(&[0xE0], 0).is_err());
         assert!(decode(&[], 0).is_err());
         assert!(decode(&[0x79], 7).is_err());

@@ -413,134 +413,138 @@ pub enum Op {
     CastSi64F32 = 199,
     /// unsigned integer to float, nearest even
     CastUi64F32 = 200,
+    /// the operand to the power of the low 32 bits of an integer, by squaring: 1/x^n for negative n
+    FpowiF32 = 201,
     /// value at a fixed byte offset of rwdata
-    GlobalLoadF64 = 201,
+    GlobalLoadF64 = 202,
     /// set the value at a fixed byte offset of rwdata
-    GlobalStoreF64 = 202,
+    GlobalStoreF64 = 203,
     /// value at a byte offset of rwdata taken from a register; OUT_OF_RANGE outside
-    GlobalLoadIndirectF64 = 203,
+    GlobalLoadIndirectF64 = 204,
     /// set the value at a byte offset of rwdata taken from a register; OUT_OF_RANGE outside
-    GlobalStoreIndirectF64 = 204,
+    GlobalStoreIndirectF64 = 205,
     /// zero
-    ConstF64Zero = 205,
+    ConstF64Zero = 206,
     /// the immediate
-    ConstF64 = 206,
+    ConstF64 = 207,
     /// element as a number, converted; OUT_OF_RANGE outside, FAILED_PRECONDITION when a reference or unset
-    ListGetF64 = 207,
+    ListGetF64 = 208,
     /// store a number, converted to the element type; OUT_OF_RANGE outside, FAILED_PRECONDITION in a list of references
-    ListSetF64 = 208,
+    ListSetF64 = 209,
     /// condition != 0 ? true_value : false_value
-    SelectF64 = 209,
+    SelectF64 = 210,
     /// 0 \<= index \< n ? values\[index\] : default_value
-    SwitchF64 = 210,
+    SwitchF64 = 211,
     /// IEEE a+b
-    AddF64 = 211,
+    AddF64 = 212,
     /// IEEE a-b
-    SubF64 = 212,
+    SubF64 = 213,
     /// IEEE a\*b
-    MulF64 = 213,
+    MulF64 = 214,
     /// IEEE a/b
-    DivF64 = 214,
+    DivF64 = 215,
     /// IEEE remainder: a - b \* (a / b rounded to even)
-    RemF64 = 215,
+    RemF64 = 216,
     /// a \* b + c, rounded twice
-    FmaF64 = 216,
+    FmaF64 = 217,
     /// clear sign
-    AbsF64 = 217,
+    AbsF64 = 218,
     /// flip sign
-    NegF64 = 218,
+    NegF64 = 219,
     /// toward +inf
-    CeilF64 = 219,
+    CeilF64 = 220,
     /// toward -inf
-    FloorF64 = 220,
+    FloorF64 = 221,
     /// round to nearest even; overflow to inf
-    TruncF64F32 = 221,
+    TruncF64F32 = 222,
     /// exact
-    ExtF32F64 = 222,
+    ExtF32F64 = 223,
     /// signed integer to float, nearest even
-    CastSi32F64 = 223,
+    CastSi32F64 = 224,
     /// unsigned integer to float, nearest even
-    CastUi32F64 = 224,
+    CastUi32F64 = 225,
     /// narrowed to f32, then as cast.f32.si32
-    CastF64Si32 = 225,
+    CastF64Si32 = 226,
     /// narrowed to f32, then as cast.f32.ui32
-    CastF64Ui32 = 226,
+    CastF64Ui32 = 227,
     /// signed integer to float, nearest even
-    CastSi64F64 = 227,
+    CastSi64F64 = 228,
     /// unsigned integer to float, nearest even
-    CastUi64F64 = 228,
+    CastUi64F64 = 229,
     /// nearest, ties away from zero; INT64_MIN when out of range or NaN
-    CastF64Si64 = 229,
+    CastF64Si64 = 230,
     /// nearest, ties away from zero; INT64_MIN when out of range or NaN
-    CastF64Ui64 = 230,
+    CastF64Ui64 = 231,
     /// reinterpret bits
-    BitcastI64F64 = 231,
+    BitcastI64F64 = 232,
     /// reinterpret bits
-    BitcastF64I64 = 232,
+    BitcastF64I64 = 233,
     /// atan as in the C library
-    AtanF64 = 233,
+    AtanF64 = 234,
     /// atan2 as in the C library
-    Atan2F64 = 234,
+    Atan2F64 = 235,
     /// cos as in the C library
-    CosF64 = 235,
+    CosF64 = 236,
     /// sin as in the C library
-    SinF64 = 236,
+    SinF64 = 237,
     /// exp as in the C library
-    ExpF64 = 237,
+    ExpF64 = 238,
     /// exp2 as in the C library
-    Exp2F64 = 238,
+    Exp2F64 = 239,
     /// expm1 as in the C library
-    Expm1F64 = 239,
+    Expm1F64 = 240,
     /// log as in the C library
-    LogF64 = 240,
+    LogF64 = 241,
     /// log10 as in the C library
-    Log10F64 = 241,
+    Log10F64 = 242,
     /// log1p as in the C library
-    Log1pF64 = 242,
+    Log1pF64 = 243,
     /// log2 as in the C library
-    Log2F64 = 243,
+    Log2F64 = 244,
     /// pow as in the C library
-    PowF64 = 244,
+    PowF64 = 245,
     /// 1/sqrt(x)
-    RsqrtF64 = 245,
+    RsqrtF64 = 246,
     /// sqrt as in the C library
-    SqrtF64 = 246,
+    SqrtF64 = 247,
     /// tanh as in the C library
-    TanhF64 = 247,
+    TanhF64 = 248,
     /// erf as in the C library
-    ErfF64 = 248,
+    ErfF64 = 249,
     /// 1 if a == b; 0 on NaN
-    CmpEqF64O = 249,
+    CmpEqF64O = 250,
     /// 1 if a == b or either is NaN
-    CmpEqF64U = 250,
+    CmpEqF64U = 251,
     /// 1 if different or either is NaN
-    CmpNeF64O = 251,
+    CmpNeF64O = 252,
     /// 1 if different or either is NaN
-    CmpNeF64U = 252,
+    CmpNeF64U = 253,
     /// 1 if a \< b; 0 on NaN
-    CmpLtF64O = 253,
+    CmpLtF64O = 254,
     /// 1 if a \< b or either is NaN
-    CmpLtF64U = 254,
+    CmpLtF64U = 255,
     /// 1 if a \<= b; 0 on NaN
-    CmpLteF64O = 255,
+    CmpLteF64O = 256,
     /// 1 if a \<= b or either is NaN
-    CmpLteF64U = 256,
+    CmpLteF64U = 257,
     /// 1 if NaN
-    CmpNanF64 = 257,
+    CmpNanF64 = 258,
     /// element at an offset in elements; OUT_OF_RANGE outside
-    BufferLoadF64 = 258,
+    BufferLoadF64 = 259,
     /// set the element at an offset in elements; PERMISSION_DENIED if read-only, OUT_OF_RANGE outside
-    BufferStoreF64 = 259,
+    BufferStoreF64 = 260,
     /// set elements, offset and length in elements; PERMISSION_DENIED if read-only, OUT_OF_RANGE outside
-    BufferFillF64 = 260,
+    BufferFillF64 = 261,
     /// ties away from zero
-    RoundF64 = 261,
+    RoundF64 = 262,
     /// b \< a ? b : a (so a NaN in a stays, one in b is ignored)
-    MinF64 = 262,
+    MinF64 = 263,
     /// a \< b ? b : a (so a NaN in a stays, one in b is ignored)
-    MaxF64 = 263,
+    MaxF64 = 264,
     /// ties to even; -0.5 gives +0
-    RoundF64Even = 264,
+    RoundF64Even = 265,
+    /// the operand to the power of the low 32 bits of an integer, by squaring: 1/x^n for negative n
+    FpowiF64 = 266,
 }
 
 const fn op(name: &'static str, kind: K, result: bool) -> Operand {
@@ -549,7 +553,7 @@ const fn op(name: &'static str, kind: K, result: bool) -> Operand {
 
 /// The rows in order of [`Op`].
 #[rustfmt::skip]
-pub static INSTRUCTIONS: [Instruction; 265] = [
+pub static INSTRUCTIONS: [Instruction; 267] = [
     Instruction { op: Op::GlobalLoadI32, set: OpSet::Core, opcode: 0x00, mnemonic: "global.load.i32", terminator: false, operands: &[op("byte_offset", K::Global, false), op("result", K::I32, true)], forms: &[".rwdata[{byte_offset}]", "{byte_offset}"] },
     Instruction { op: Op::GlobalStoreI32, set: OpSet::Core, opcode: 0x01, mnemonic: "global.store.i32", terminator: false, operands: &[op("byte_offset", K::Global, false), op("value", K::I32, false)], forms: &["{value}, .rwdata[{byte_offset}]", "{value}, {byte_offset}"] },
     Instruction { op: Op::GlobalLoadIndirectI32, set: OpSet::Core, opcode: 0x02, mnemonic: "global.load.indirect.i32", terminator: false, operands: &[op("byte_offset", K::I32, false), op("result", K::I32, true)], forms: &[".rwdata[{byte_offset}]", "{byte_offset}"] },
@@ -751,6 +755,7 @@ pub static INSTRUCTIONS: [Instruction; 265] = [
     Instruction { op: Op::CastF32Ui64, set: OpSet::ExtF32, opcode: 0x3B, mnemonic: "cast.f32.ui64", terminator: false, operands: &[op("operand", K::F32, false), op("result", K::I64, true)], forms: &["{operand}"] },
     Instruction { op: Op::CastSi64F32, set: OpSet::ExtF32, opcode: 0x3C, mnemonic: "cast.si64.f32", terminator: false, operands: &[op("operand", K::I64, false), op("result", K::F32, true)], forms: &["{operand}"] },
     Instruction { op: Op::CastUi64F32, set: OpSet::ExtF32, opcode: 0x3D, mnemonic: "cast.ui64.f32", terminator: false, operands: &[op("operand", K::I64, false), op("result", K::F32, true)], forms: &["{operand}"] },
+    Instruction { op: Op::FpowiF32, set: OpSet::ExtF32, opcode: 0x3E, mnemonic: "fpowi.f32", terminator: false, operands: &[op("left", K::F32, false), op("right", K::I64, false), op("result", K::F32, true)], forms: &["{left}, {right}"] },
     Instruction { op: Op::GlobalLoadF64, set: OpSet::ExtF64, opcode: 0x00, mnemonic: "global.load.f64", terminator: false, operands: &[op("byte_offset", K::Global, false), op("result", K::F64, true)], forms: &[".rwdata[{byte_offset}]", "{byte_offset}"] },
     Instruction { op: Op::GlobalStoreF64, set: OpSet::ExtF64, opcode: 0x01, mnemonic: "global.store.f64", terminator: false, operands: &[op("byte_offset", K::Global, false), op("value", K::F64, false)], forms: &["{value}, .rwdata[{byte_offset}]", "{value}, {byte_offset}"] },
     Instruction { op: Op::GlobalLoadIndirectF64, set: OpSet::ExtF64, opcode: 0x02, mnemonic: "global.load.indirect.f64", terminator: false, operands: &[op("byte_offset", K::I32, false), op("result", K::F64, true)], forms: &[".rwdata[{byte_offset}]", "{byte_offset}"] },
@@ -815,4 +820,5 @@ pub static INSTRUCTIONS: [Instruction; 265] = [
     Instruction { op: Op::MinF64, set: OpSet::ExtF64, opcode: 0x3D, mnemonic: "min.f64", terminator: false, operands: &[op("left", K::F64, false), op("right", K::F64, false), op("result", K::F64, true)], forms: &["{left}, {right}"] },
     Instruction { op: Op::MaxF64, set: OpSet::ExtF64, opcode: 0x3E, mnemonic: "max.f64", terminator: false, operands: &[op("left", K::F64, false), op("right", K::F64, false), op("result", K::F64, true)], forms: &["{left}, {right}"] },
     Instruction { op: Op::RoundF64Even, set: OpSet::ExtF64, opcode: 0x3F, mnemonic: "round.f64.even", terminator: false, operands: &[op("operand", K::F64, false), op("result", K::F64, true)], forms: &["{operand}"] },
+    Instruction { op: Op::FpowiF64, set: OpSet::ExtF64, opcode: 0x40, mnemonic: "fpowi.f64", terminator: false, operands: &[op("left", K::F64, false), op("right", K::I64, false), op("result", K::F64, true)], forms: &["{left}, {right}"] },
 ];

@@ -303,7 +303,7 @@ BROKEN = [
     ("bad_target", "INVALID_ARGUMENT", "branch target 00000001 is not a block", [simple("79 56 01000000 0000")], {}),
     ("overrun", "OUT_OF_RANGE", "bytecode data overrun", [simple("79 0d 0500")], {}),
     ("opcode", "INVALID_ARGUMENT", "unrecognized opcode 192", [simple("79 c0")], {}),
-    ("ext_opcode", "INVALID_ARGUMENT", "unhandled ext", [simple("79 e0 3e", requirements=3)], {}),
+    ("ext_opcode", "INVALID_ARGUMENT", "unhandled ext", [simple("79 e0 3f", requirements=3)], {}),
     ("feature", "INVALID_ARGUMENT", "[EXT_F32]", [simple("79 e0 04 0000 5a00 0000")], {}),
     ("i32_range", "OUT_OF_RANGE", "register ordinal 4 out of range 4", [simple("79 0c 0400 5a 0000")], {}),
     ("i32_is_ref", "INVALID_ARGUMENT", "reference register", [simple("79 0c 0080 5a 0000")], {}),

@@ -1,6 +1,6 @@
 //! Floats.
 
-use super::numbers::{binary, ternary, unary};
+use super::numbers::{binary, shift, ternary, unary};
 use crate::interp::math;
 use crate::interp::state::operation;
 
@@ -13,6 +13,7 @@ ternary!(FmaF32, f32, set32, |x, y, z| (x * y + z).to_bits());
 binary!(MinF32, f32, set32, |l, r| if r < l { r } else { l }.to_bits());
 binary!(MaxF32, f32, set32, |l, r| if l < r { r } else { l }.to_bits());
 binary!(Atan2F32, f32, set32, |l, r| l.atan2(r).to_bits());
+shift!(FpowiF32, f32, set32, |v, n| math::powi(v, n as i32).to_bits());
 binary!(PowF32, f32, set32, |l, r| l.powf(r).to_bits());
 unary!(AbsF32, f32, set32, |v| v.abs().to_bits());
 unary!(NegF32, f32, set32, |v| (-v).to_bits());
@@ -60,6 +61,7 @@ ternary!(FmaF64, f64, set64, |x, y, z| (x * y + z).to_bits());
 binary!(MinF64, f64, set64, |l, r| if r < l { r } else { l }.to_bits());
 binary!(MaxF64, f64, set64, |l, r| if l < r { r } else { l }.to_bits());
 binary!(Atan2F64, f64, set64, |l, r| l.atan2(r).to_bits());
+shift!(FpowiF64, f64, set64, |v, n| math::powi(v, n as i32).to_bits());
 binary!(PowF64, f64, set64, |l, r| l.powf(r).to_bits());
 unary!(AbsF64, f64, set64, |v| v.abs().to_bits());
 unary!(NegF64, f64, set64, |v| (-v).to_bits());
