@@ -83,6 +83,17 @@ func.func @pad(%a: tensor<?x?xf32>, %v: tensor<f32>) -> tensor<?x?xf32> {
     : (tensor<?x?xf32>, tensor<f32>) -> tensor<?x?xf32>
   return %0 : tensor<?x?xf32>
 }
+func.func @padded(%a: tensor<?xf32>, %v: tensor<f32>, %l: tensor<1xi32>, %h: tensor<1xi32>) -> tensor<?xf32> {
+  %i = stablehlo.constant dense<0> : tensor<1xi32>
+  %0 = stablehlo.dynamic_pad %a, %v, %l, %h, %i
+    : (tensor<?xf32>, tensor<f32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
+func.func @part(%a: tensor<?xf32>, %s: tensor<1xi32>, %e: tensor<1xi32>, %d: tensor<1xi32>) -> tensor<?xf32> {
+  %0 = stablehlo.real_dynamic_slice %a, %s, %e, %d
+    : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
+  return %0 : tensor<?xf32>
+}
 func.func @reverse(%a: tensor<?x?xi32>) -> tensor<?x?xi32> {
   %0 = stablehlo.reverse %a, dims = [1] : tensor<?x?xi32>
   return %0 : tensor<?x?xi32>
@@ -190,6 +201,14 @@ CASES: dict[str, tuple[Inputs, Callable[..., Any]]] = {
     "columns": (lambda s: [floats(s.n, s.m), floats(s.n, s.k)], lambda *parts: np.concatenate(parts, 1)),
     "slice": (lambda s: [floats(s.n + 3, 6)], lambda a: a[1:3, 1:5:2]),
     "pad": (lambda s: [floats(s.n, s.m), floats()], _pad),
+    "padded": (
+        lambda s: [floats(s.n), floats(), np.asarray([s.m], np.int32), np.asarray([s.k - s.m], np.int32)],
+        lambda a, v, low, high: np.pad(a, (low[0], max(0, high[0])), constant_values=v)[: len(a) + low[0] + high[0]],
+    ),
+    "part": (
+        lambda s: [floats(s.n + s.m), *(np.asarray([i], np.int32) for i in (s.n, s.n + s.m, s.k + 1))],
+        lambda a, start, end, step: a[start[0] : end[0] : step[0]],
+    ),
     "reverse": (lambda s: [RNG.integers(-9, 9, (s.n, s.m), dtype=np.int32)], lambda a: a[:, ::-1]),
     "half": (
         lambda s: [floats(s.n, 5, type=np.float16), floats(s.n, 5).astype(ml_dtypes.bfloat16)],
@@ -399,3 +418,15 @@ def test_jax_assertions_fail_with_their_message() -> None:
     with pytest.raises(StatusError, match="polymorphic shapes specification") as caught:
         loaded.main(floats(5))
     assert caught.value.code_name == "INVALID_ARGUMENT"
+
+
+def test_sizes_that_cannot_be_addressed_are_refused(module: bytes) -> None:
+    loaded = rt.load(module)
+    for name, inputs in (
+        ("iota", [np.asarray([2**31 - 1, 2**31 - 1], np.int32)]),
+        ("broadcast", [floats(1), np.asarray([2**31 - 1, 2**31 - 1], np.int32)]),
+        ("iota", [np.asarray([3, -1], np.int32)]),
+    ):
+        with pytest.raises(StatusError, match=r"more elements than can be addressed|must be at least 0") as caught:
+            getattr(loaded, name)(*inputs)
+        assert caught.value.code_name == "INVALID_ARGUMENT"

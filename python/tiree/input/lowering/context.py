@@ -128,6 +128,7 @@ class Shapes:
         self.arguments: dict[SSAValue, tuple[int, str, int]] = {}
         """Sizes of arguments: the number of the argument, its name, the dimension."""
         self.required: set[tuple[Block, Size, Size]] = set()
+        self.addressable: set[tuple[Block, frozenset[SSAValue]]] = set()
         self.elements: dict[SSAValue, list[SSAValue]] = {}
         """The elements of (old) integer tensors that hold sizes, as host scalars."""
 

@@ -18,7 +18,7 @@ from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.input.lowering.context import Lowering, Size, Splat, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
 from tiree.input.lowering.scalar import ScalarBuilder, widened
-from tiree.input.lowering.shape_values import integers_of, shape_of
+from tiree.input.lowering.shape_values import integers_of, require_addressable, shape_of
 from tiree.input.lowering.structural import first_argument, int_property, ints_property
 from tiree.support.typed import is_tensor_type
 
@@ -251,6 +251,8 @@ def pad(lowering: Lowering, op: Operation) -> None:
         low, high, interior = (list[Size](ints_property(op, name)) for name in names)
     given = sizes_of(lowering, op.operands[0])
     sizes = refine(lowering, op, padded_sizes(lowering, op, given, low, high, interior), op.results[0].type)
+    if op.name == "stablehlo.dynamic_pad":
+        require_addressable(lowering, op, sizes)
     source, fill = lowering.get(op.operands[0]), lowering.get(op.operands[1])
     lowering.set(op.results[0], pad_value(lowering, (source, given), fill, low, interior, (type, sizes)))
 

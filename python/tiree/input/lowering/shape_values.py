@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type, signless
-from tiree.input.lowering.dims import arithmetic, describe, require_at_least, sizes_of
+from tiree.input.lowering.dims import arithmetic, check, describe, place_of, require_at_least, sizes_of
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import inherent, scalar_attribute
 from tiree.input.lowering.structural import int_property, ints_property
@@ -174,7 +174,36 @@ def shape_of(lowering: Lowering, op: Operation, old: SSAValue) -> list[Size]:
     for size in sizes:
         if isinstance(size, int) or not _cannot_be_negative(size):
             require_at_least(lowering, op, size, 0, "a size")
+    require_addressable(lowering, op, sizes)
     return sizes
+
+
+_MOST_IN_A_TENSOR = 1 << 56
+"""Elements of a tensor; its bytes and every offset stay below 2^63."""
+
+
+def require_addressable(lowering: Lowering, op: Operation, sizes: list[Size]) -> None:
+    """A tensor of sizes that no argument has must not be larger than what can be addressed.
+
+    The limit is divided by one size after the other, so that nothing overflows.
+    """
+    given = dict.fromkeys(size for size in sizes if not isinstance(size, int))
+    shapes = lowering.shapes
+    if not given or (len(given) == 1 and all(size in shapes.arguments for size in given)):
+        return
+    key = (lowering.block, frozenset(given))
+    if key in shapes.addressable:
+        return
+    shapes.addressable.add(key)
+    s = lowering.scalars()
+    left = lowering.constant_index(_MOST_IN_A_TENSOR)
+    for size in sizes:
+        if size != 1:
+            divisor = s.binary(arith.MaxUIOp, lowering.index_of(size), lowering.constant_index(1))
+            left = s.binary(arith.DivUIOp, left, divisor)
+    some = s.cmpi("ne", left, lowering.constant_index(0))
+    function = getattr(lowering, "stack", [""])[0]
+    check(lowering, some, f"@{function}: the result of {place_of(op)} has more elements than can be addressed")
 
 
 def _cannot_be_negative(size: SSAValue) -> bool:
@@ -200,6 +229,6 @@ def shape_assertion(lowering: Lowering, op: Operation) -> None:
         text = text.replace(f"{{{number}}}", said)
     if constant_int(scalar):
         return
-    check = cf.AssertOp.create(operands=[scalar], properties={"msg": StringAttr(text)})
-    check.attributes[SIZE_CHECK] = UnitAttr()
-    lowering.emit_op(check)
+    made = cf.AssertOp.create(operands=[scalar], properties={"msg": StringAttr(text)})
+    made.attributes[SIZE_CHECK] = UnitAttr()
+    lowering.emit_op(made)
