@@ -32,6 +32,7 @@ pub mod executable;
 mod execute;
 pub mod fence;
 pub mod file;
+mod fork_lock;
 mod import_table;
 pub mod memory;
 #[cfg(all(test, loom))]

@@ -5,9 +5,9 @@
 //! than the difference between the peak of live bytes and the live bytes: the process uses no more memory than its peak.
 //! Both can be bounded further ([`Pool::set_limits`]).
 
+use crate::fork_lock::{ForkLock, Renew};
 use crate::peak::{Usage, Watches};
 use crate::timeline;
-use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
@@ -53,7 +53,7 @@ pub enum Kind {
 
 impl Counters {
     fn live(&self) -> u64 {
-        self.allocated - self.freed
+        self.allocated.saturating_sub(self.freed) // In a forked child they may be of different moments.
     }
 
     fn add(&mut self, bytes: u64) {
@@ -63,9 +63,8 @@ impl Counters {
 }
 
 /// Makes blocks, counts them and keeps some for reuse.
-#[derive(Default)]
 pub struct Pool {
-    state: Mutex<State>,
+    state: ForkLock<State>,
 }
 
 /// Bounds of a pool.
@@ -98,6 +97,13 @@ struct State {
     watches: Watches,
 }
 
+impl Renew for State {
+    fn renewed(&self) -> State {
+        let State { blocks, host, device, limits, .. } = *self;
+        State { blocks, host, device, limits, ..State::default() }
+    }
+}
+
 impl State {
     fn add(&mut self, size: usize, length: usize, kind: Kind) {
         self.blocks.add(size as u64);
@@ -122,7 +128,7 @@ impl State {
     /// Takes out of the cache what is above its bounds, of other sizes than `keep` first: what was just freed is the
     /// likeliest to be asked for again.
     fn evict(&mut self, keep: usize) -> Vec<Raw> {
-        let limit = (self.blocks.peak - self.blocks.live()).min(self.limits.cached);
+        let limit = self.blocks.peak.saturating_sub(self.blocks.live()).min(self.limits.cached);
         let mut evicted = Vec::new();
         while self.cache.bytes > limit {
             let Some(old) = self.cache.evict(keep) else { break };
@@ -269,7 +275,7 @@ impl Raw {
 impl Pool {
     /// An empty pool.
     pub fn new() -> Arc<Pool> {
-        Arc::default()
+        Arc::new(Pool { state: ForkLock::new(State::default()) })
     }
 
     /// A block of at least `length` bytes.
