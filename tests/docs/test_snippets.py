@@ -12,7 +12,7 @@ import pytest
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-@pytest.mark.parametrize("page", ["async_calls.md", "python_modules.md"])
+@pytest.mark.parametrize("page", ["async_calls.md", "python_modules.md", "reference/memory.md"])
 def test_snippets_run(page: str, tmp_path: Path) -> None:
     programs = re.findall(r"^```python\n(.*?)^```", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)
     assert programs

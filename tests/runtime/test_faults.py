@@ -292,6 +292,14 @@ class TestSizesThatDisagree:
 
     TEXT = ADD.replace("4xf32", "?xf32")
 
+    def test_own_modules_refuse(self, place: Place):
+        add = place.load(tiree_module(self.TEXT)).add
+        for sizes in ((5, 3), (3, 5), (100_000, 3)):
+            a, b = (np.ones(size, np.float32) for size in sizes)
+            with pytest.raises(ValueError, match=r"add\(\) failed: .*dimension 0 must equal dimension 0 of argument 1"):
+                add(a, b)
+        place.works()
+
     def test_memory_stays_safe(self, place: Place):
         """Kernels of iree-compile do not check. Their arguments are copies in blocks of at least 64 bytes."""
         add = place.load(iree_module(self.TEXT)).add

@@ -59,6 +59,18 @@ def in_child():
     own = rt.load(f"{folder}/large.vmfb", rt.HalDevice.open(sys.argv[1], group_count=2))
     assert np.all(np.asarray(own.add(L, L)) == 2)
 
+def in_busy_child():
+    "As `in_child`, when other threads were in the midst of the same call: that call may be lost, a new module is not."
+    signal.alarm(30)
+    try:
+        assert np.array_equal(np.asarray(add(A, A)), 2 * A)
+    except rt.StatusError as error:
+        assert FORKED in str(error) or "load the module again after forking" in str(error), error
+    own = rt.load(f"{folder}/add.vmfb", rt.HalDevice.open(sys.argv[1], group_count=2))
+    assert np.array_equal(np.asarray(own.add(A, A)), 2 * A)
+    device.allocator.statistics
+    device.allocator.allocate_buffer(0x30, 0xC03, 5000)
+
 def fork(work, leave=os._exit):
     child = os.fork()
     if child == 0:
@@ -134,6 +146,22 @@ for _ in range(20):
     joined(fork(in_child))
     call.wait()
     assert np.all(np.asarray(call.results()) == 2)
+stop = True
+for thread in threads:
+    thread.join()
+works()
+""",
+    "while small calls of one module run": """
+works()
+stop = False
+def busy():
+    while not stop:
+        add(A, A)
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(60):
+    joined(fork(in_busy_child))
 stop = True
 for thread in threads:
     thread.join()

@@ -29,6 +29,9 @@ What iree-compile 3.13 refuses is not in the table: kernels of f16, bf16 and com
 - `--input=` text: Tiree reads the nearest value of 8-bit floats, subnormals included; iree-run-module makes zero of
   subnormals. The bits of a NaN in text are up to the reader.
 - `--input=i1` values are hex bytes in iree-run-module (`01 00`); Tiree also takes `1 0` and `true false`.
+- Sizes of dynamic dimensions that disagree (`tensor<?xf32>` of 5 and of 3 elements, added): kernels of iree-compile do
+  not check and read beyond the smaller one, in every runtime; modules of tiree-compile refuse the call. What can be
+  checked from outside, declared types, ranks and static dimensions, is.
 - iree-run-module has no `check` module; Tiree's is tested with bytecode of its own
   (`tests/interop/test_other_imports.py`).
 """
