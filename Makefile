@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench clean fuzz wheel test-python test-rust loom stress
+.PHONY: help install main test lint bench clean fuzz wheel test-python test-rust loom stress bench-task
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -57,6 +57,9 @@ loom: ## Model-check the task system's protocols: all interleavings of a few thr
 stress: loom ## loom models of fences too, and the task system under load (minutes)
 	$(LOOM) -p tiree-hal models
 	TIREE_STRESS_DIVISOR=1 cargo test --release -p tiree-task --test stress
+
+bench-task: install ## The task system against rayon and IREE's local-task, as ratios with verdicts
+	$(BIN)/python benches/python/task_bench.py
 
 bench: install ## Compare with IREE in one run, as ratios
 	$(BIN)/python benches/python/compare_iree.py

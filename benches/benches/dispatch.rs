@@ -4,10 +4,10 @@
 //! turns with a command buffer and a wait each.
 
 use criterion::Criterion;
-use tiree_hal::runtime::array_to_view;
+use tiree_runtime::{Session, array_to_view};
 use tiree_vm::{Result, Value};
 
-fn inputs(session: &tiree_hal::runtime::Session, name: &str) -> Result<Vec<Value>> {
+fn inputs(session: &Session, name: &str) -> Result<Vec<Value>> {
     let device = session.device();
     let views = match name {
         "add" => vec![array_to_view(device, &[4], &[1f32; 4])?, array_to_view(device, &[4], &[2f32; 4])?],

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tiree_hal::runtime::{Instance, Session};
+use tiree_runtime::{Instance, Session};
 use tiree_task::{Executor, TopologyOptions};
 use tiree_vm::{BytecodeModule, CallFrame, Context, Flow, NativeExport, NativeModule, Result, Status, VmBuffer};
 

@@ -274,6 +274,8 @@ class HalDevice:
         worker_spin_us: int | None = None,
         worker_local_memory: int = 0,
         worker_stack_size: int = 0,
+        nodes: str = "",
+        distribution: str = "",
     ) -> HalDevice: ...
     @property
     def ref(self) -> VmRef: ...

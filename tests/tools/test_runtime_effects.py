@@ -91,6 +91,10 @@ TASK = "--dump_devices=local-task"
 CONSTANT = (*MIXED_MODULE, "--function=constant")
 
 
+def pinned(done: Ran) -> bool:
+    return re.search(r"CPUs: \d", done.out) is not None
+
+
 def shared_rows(head: str, *more: str) -> Rows:
     """Rows of the flags about modules and devices; `more` makes a run cheap, `head` is printed before a name."""
     constant = (*CONSTANT, *more)
@@ -117,6 +121,16 @@ def shared_rows(head: str, *more: str) -> Rows:
         "task_topology_group_count": effect("--task_topology_group_count=3", prints("workers: 3\n"), TASK),
         "task_topology_max_group_count": effect("--task_topology_max_group_count=1", prints("workers: 1\n"), TASK),
         "task_topology_cpu_ids": effect("--task_topology_cpu_ids=0,0", prints("CPUs: 0, 0\n"), TASK),
+        "task_topology_nodes": (
+            effect("--task_topology_nodes=99", says("node 99 of --task_topology_nodes has no core"), TASK),
+            effect("--task_topology_nodes=numa", says("a device has one pool"), TASK),
+        ),
+        "task_topology_distribution": tuple(
+            effect(f"--task_topology_distribution={way}", pinned, TASK) for way in ("scatter", "compact")
+        ),
+        "task_topology_favor": tuple(
+            effect(f"--task_topology_favor={way}", pinned, TASK) for way in ("latency", "throughput")
+        ),
         "task_worker_spin_us": effect("--task_worker_spin_us=77", prints("spin: 77 us\n"), TASK),
         "task_worker_stack_size": effect("--task_worker_stack_size=1048576", prints("stack: 1048576 bytes"), TASK),
         "task_worker_local_memory": (

@@ -12,6 +12,8 @@ _FLAGS = {
     "task_topology_group_count": "group_count",
     "task_topology_max_group_count": "max_group_count",
     "task_topology_cpu_ids": "cpu_ids",
+    "task_topology_nodes": "nodes",
+    "task_topology_distribution": "distribution",
     "task_worker_spin_us": "worker_spin_us",
     "task_worker_local_memory": "worker_local_memory",
     "task_worker_stack_size": "worker_stack_size",
@@ -29,6 +31,9 @@ def parse_flags(*flags: str) -> None:
         if field is None or not equals:
             known = ", ".join(f"--{f}=" for f in _FLAGS)
             raise ValueError(f"unknown runtime flag '{flag}'; there are {known}")
+        if field in ("nodes", "distribution"):
+            _TOPOLOGY[field] = value
+            continue
         try:
             _TOPOLOGY[field] = [int(v) for v in value.split(",") if v] if field == "cpu_ids" else int(value)
         except ValueError:

@@ -29,7 +29,13 @@ def topology(parsed: ParsedFlags) -> dict[str, Any]:
     ):
         if (parsed[f"task_{name}"] or 0) < 0:
             raise fail(f"--task_{name}={parsed[f'task_{name}']}: cannot be negative")
+    nodes = parsed["task_topology_nodes"]
+    if nodes == "numa":
+        raise fail("--task_topology_nodes=numa is not available: a device has one pool", "use all, current or numbers")
+    favored = {"latency": "compact", "throughput": "scatter", "": ""}[parsed["task_topology_favor"]]
     return {
+        "nodes": nodes,
+        "distribution": favored or parsed["task_topology_distribution"],
         "group_count": parsed["task_topology_group_count"],
         "max_group_count": parsed["task_topology_max_group_count"],
         "cpu_ids": cpu_ids,

@@ -13,7 +13,8 @@
 //! | native modules for the VM | [`module`] (`hal`), [`parameters`] (`io_parameters`), [`check`] |
 //! | reference kernels | [`vmvx`] |
 //! | values of the tools | [`values`] |
-//! | the API for Rust programs | [`runtime`] |
+//!
+//! The API for Rust programs (instances, sessions, calls) is the crate `tiree-runtime` above this one.
 //!
 //! The crate knows no Python. Kernels are native code and are trusted as such; everything else that a module or a
 //! caller passes in is checked and answered with a [`tiree_vm::Status`].
@@ -43,7 +44,6 @@ mod pattern;
 pub mod peak;
 mod program;
 pub mod queue;
-pub mod runtime;
 pub mod semaphore;
 mod sync;
 mod timeline;

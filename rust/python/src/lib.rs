@@ -53,7 +53,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::module::create_hal_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::module::create_native_module, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::driver_names, module)?)?;
-    module.add_function(wrap_pyfunction!(hal::device::describe_topology, module)?)?;
+    module.add_function(wrap_pyfunction!(hal::topology::describe_topology, module)?)?;
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
     module.add_function(wrap_pyfunction!(assembly::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(assembly::disassemble, module)?)?;

@@ -28,6 +28,7 @@ mod error;
 mod executor;
 mod fork;
 mod grid;
+mod machine;
 mod memory;
 #[cfg(all(test, loom))]
 mod models;
@@ -44,4 +45,4 @@ pub use fork::generation as fork_generation;
 pub use grid::Participant;
 pub use memory::{MemoryError, with_local_memory};
 pub use scope::Scope;
-pub use topology::{Topology, TopologyOptions};
+pub use topology::{Distribution, Nodes, Topology, TopologyOptions};

@@ -6,10 +6,11 @@
 use crate::error::from_panic;
 use crate::executor::Priority;
 use crate::grid::{GridShared, Participant};
+use crate::machine::pin_current_thread;
 use crate::scope::Scope;
 use crate::sleep::EventCount;
 use crate::sync::{AtomicBool, AtomicUsize, Ordering};
-use crate::topology::{Topology, pin_current_thread};
+use crate::topology::Topology;
 use crate::worker_loop::{self, Source};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
 use std::cell::Cell;

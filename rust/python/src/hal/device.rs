@@ -12,7 +12,7 @@ use tiree_hal::fence::Fence;
 use tiree_hal::queue::QueueOp;
 use tiree_hal::semaphore::Semaphore;
 use tiree_hal::types::{memory_type, usage};
-use tiree_task::{Priority, Topology, TopologyOptions};
+use tiree_task::Priority;
 use tiree_vm::Result;
 
 use crate::arguments::ALIGNMENT_OF_OTHERS;
@@ -24,6 +24,7 @@ use crate::hal::command_buffer::{HalCommandBuffer, too_small};
 use crate::hal::dlpack;
 use crate::hal::fence::HalFence;
 use crate::hal::semaphore::HalSemaphore;
+use crate::hal::topology::topology_options;
 use crate::vm::refs::VmRef;
 
 /// An open device.
@@ -77,7 +78,7 @@ impl HalDevice {
     /// Opens the device that `uri` names; zeros in the topology mean the default.
     #[staticmethod]
     #[pyo3(signature = (uri, group_count = 0, max_group_count = 0, cpu_ids = vec![], worker_spin_us = None,
-                        worker_local_memory = 0, worker_stack_size = 0))]
+                        worker_local_memory = 0, worker_stack_size = 0, nodes = "", distribution = ""))]
     #[expect(clippy::too_many_arguments, reason = "one per flag, keywords in Python")]
     fn open(
         py: Python<'_>,
@@ -88,15 +89,11 @@ impl HalDevice {
         worker_spin_us: Option<u32>,
         worker_local_memory: usize,
         worker_stack_size: usize,
+        nodes: &str,
+        distribution: &str,
     ) -> PyResult<HalDevice> {
-        let options = topology_options(
-            group_count,
-            max_group_count,
-            cpu_ids,
-            worker_spin_us,
-            worker_local_memory,
-            worker_stack_size,
-        );
+        let workers = (worker_spin_us, worker_local_memory, worker_stack_size);
+        let options = topology_options((group_count, max_group_count, cpu_ids), workers, nodes, distribution)?;
         py.detach(|| drivers::create_device(uri, &options)).map(HalDevice).or_raise(py, "")
     }
 
@@ -289,51 +286,6 @@ impl HalDevice {
     fn __repr__(&self) -> &'static str {
         self.0.id()
     }
-}
-
-fn topology_options(
-    group_count: usize,
-    max_group_count: usize,
-    cpu_ids: Vec<usize>,
-    worker_spin_us: Option<u32>,
-    worker_local_memory: usize,
-    worker_stack_size: usize,
-) -> TopologyOptions {
-    let defaults = TopologyOptions::default();
-    let or = |value: usize, default: usize| if value == 0 { default } else { value };
-    TopologyOptions {
-        group_count,
-        max_group_count: or(max_group_count, defaults.max_group_count),
-        cpu_ids,
-        worker_spin_us: worker_spin_us.unwrap_or(defaults.worker_spin_us),
-        worker_local_memory: or(worker_local_memory, defaults.worker_local_memory),
-        worker_stack_size: or(worker_stack_size, defaults.worker_stack_size),
-    }
-}
-
-/// What the workers of a local-task device of these options are like: their CPUs (None: unpinned), how long they spin,
-/// bytes of local memory and of stack.
-#[pyfunction]
-#[pyo3(signature = (group_count = 0, max_group_count = 0, cpu_ids = vec![], worker_spin_us = None,
-                    worker_local_memory = 0, worker_stack_size = 0))]
-pub fn describe_topology(
-    py: Python<'_>,
-    group_count: usize,
-    max_group_count: usize,
-    cpu_ids: Vec<usize>,
-    worker_spin_us: Option<u32>,
-    worker_local_memory: usize,
-    worker_stack_size: usize,
-) -> PyResult<Bound<'_, PyDict>> {
-    let options =
-        topology_options(group_count, max_group_count, cpu_ids, worker_spin_us, worker_local_memory, worker_stack_size);
-    let topology = Topology::resolve(&options).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let found = PyDict::new(py);
-    found.set_item("worker_cpus", topology.workers)?;
-    found.set_item("worker_spin_us", options.worker_spin_us)?;
-    found.set_item("worker_local_memory", topology.local_memory)?;
-    found.set_item("worker_stack_size", options.worker_stack_size)?;
-    Ok(found)
 }
 
 /// Names of the drivers of this build.

@@ -13,3 +13,4 @@ pub mod module;
 pub mod parameters;
 pub mod peak;
 pub mod semaphore;
+pub mod topology;

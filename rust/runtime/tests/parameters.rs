@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use tiree_hal::drivers::EXECUTING_DRIVERS;
 use tiree_hal::parameters::{ArchiveBuilder, Format, Index, ParametersModule, Provider, Source};
-use tiree_hal::runtime::{Instance, Session};
+use tiree_runtime::{Instance, Session};
 use tiree_vm::StatusCode;
 
 fn fixture(name: &str) -> String {
-    format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../hal/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 fn model() -> Arc<Index> {

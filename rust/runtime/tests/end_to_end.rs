@@ -1,14 +1,14 @@
-//! Modules made by iree-compile 3.13.0 (see fixtures/make_fixtures.py) on both devices, with values computed here.
+//! Modules made by iree-compile 3.13.0 (see rust/hal/tests/fixtures/make_fixtures.py) on both devices, with values computed here.
 
 use std::sync::Arc;
 use tiree_hal::drivers::EXECUTING_DRIVERS;
 use tiree_hal::fence::Fence;
-use tiree_hal::runtime::{Instance, Session, array_to_view, view_to_array};
+use tiree_runtime::{Instance, Session, array_to_view, view_to_array};
 use tiree_task::TopologyOptions;
 use tiree_vm::{Step, Value, refs};
 
 fn fixture(name: &str) -> String {
-    format!("{}/tests/fixtures/{name}.vmfb", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/../hal/tests/fixtures/{name}.vmfb", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// Calls `body` with a session on each device, with one and with several workers.

@@ -4,8 +4,8 @@
 //! are the difference of two runs under `valgrind --tool=callgrind`, divided by the difference of their counts.
 
 use std::time::{Duration, Instant};
-use tiree_hal::runtime::{Instance, Session};
 use tiree_hal::values::{InputReader, Parsed};
+use tiree_runtime::{Instance, Session};
 use tiree_vm::cconv::Kind;
 use tiree_vm::{AnyModule, Module, Result, Status, Value};
 

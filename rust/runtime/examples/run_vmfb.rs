@@ -1,9 +1,9 @@
 //! Runs a function of a compiled module: `run_vmfb MODULE.vmfb FUNCTION [DEVICE] [VALUE...]`, values as for `--input=`.
 //!
-//! `cargo run -p tiree-hal --example run_vmfb -- add.vmfb add local-task "4xf32=1 2 3 4" "4xf32=5 6 7 8"`
+//! `cargo run -p tiree-runtime --example run_vmfb -- add.vmfb add local-task "4xf32=1 2 3 4" "4xf32=5 6 7 8"`
 
-use tiree_hal::runtime::{Instance, Session};
 use tiree_hal::values::{DEFAULT_MAX_ELEMENTS, InputReader, Parsed, format_result};
+use tiree_runtime::{Instance, Session};
 use tiree_vm::cconv::Kind;
 use tiree_vm::{AnyModule, Module, Result, Status, Value};
 

@@ -1,0 +1,153 @@
+//! The task system against rayon, as ratios in one run: `cargo run --release -p tiree-benches --example task_ratios`.
+//!
+//! Both pools have two threads. Every figure is the best of many interleaved rounds, which others on the machine disturb
+//! least. Prints one line per comparison: name, nanoseconds of Tiree, of rayon, ratio, verdict (no slower than rayon, with
+//! a tenth of tolerance). `--rounds N` makes it longer.
+
+use rayon::ThreadPool;
+use rayon::prelude::*;
+use std::hint::black_box;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+use tiree_benches::WORKERS;
+use tiree_task::{Error, Executor, GridOptions, Scope};
+
+const TOLERANCE: f64 = 1.1;
+
+struct Pools {
+    tiree: Arc<Executor>,
+    rayon: Arc<ThreadPool>,
+}
+
+/// The best of `rounds` turns of each, in seconds.
+fn best(rounds: usize, mut tiree: impl FnMut() -> Duration, mut rayon: impl FnMut() -> Duration) -> (f64, f64) {
+    let mut least = (f64::INFINITY, f64::INFINITY);
+    for _ in 0..rounds {
+        least.0 = least.0.min(tiree().as_secs_f64());
+        least.1 = least.1.min(rayon().as_secs_f64());
+    }
+    least
+}
+
+/// The time of `count` calls of `body`, per call.
+fn time(count: u32, mut body: impl FnMut()) -> Duration {
+    body();
+    let start = Instant::now();
+    for _ in 0..count {
+        body();
+    }
+    start.elapsed() / count
+}
+
+fn report(name: &str, (tiree, rayon): (f64, f64)) -> bool {
+    let ratio = tiree / rayon;
+    let ok = ratio <= TOLERANCE;
+    let verdict = if ok { "ok" } else { "MISSED" };
+    println!("{name:<34} {:>10.0} {:>10.0} {ratio:>7.2}  {verdict} (<= 1)", tiree * 1e9, rayon * 1e9);
+    ok
+}
+
+/// From the call of `spawn` to the first instruction of the task, by a worker that has slept for `pause`.
+fn wake_up(pools: &Pools, rounds: usize, pause: Duration) -> (f64, f64) {
+    let measure = |spawn: &dyn Fn(Box<dyn FnOnce() + Send>)| {
+        std::thread::sleep(pause);
+        let (sender, receiver) = mpsc::channel();
+        let start = Instant::now();
+        spawn(Box::new(move || _ = sender.send(start.elapsed())));
+        receiver.recv().unwrap_or_default()
+    };
+    best(
+        rounds,
+        || measure(&|task| pools.tiree.spawn(None, task).unwrap()),
+        || measure(&|task| pools.rayon.spawn(task)),
+    )
+}
+
+/// Empty tiles from a thread outside of the pool, which waits for them.
+fn fork_join(pools: &Pools, rounds: usize, tiles: u64, begin_inline: bool) -> (f64, f64) {
+    let options = GridOptions { begin_inline, ..Default::default() };
+    let body = |_: &tiree_task::Participant, range: std::ops::Range<u64>| {
+        range.for_each(|tile| _ = black_box(tile));
+        Ok::<(), Error>(())
+    };
+    best(
+        rounds,
+        || time(200, || pools.tiree.run_grid_with(options, tiles, body).unwrap()),
+        || time(200, || pools.rayon.install(|| (0..tiles).into_par_iter().for_each(|tile| _ = black_box(tile)))),
+    )
+}
+
+/// Tasks that one worker spawns and the other steals, each of about a microsecond.
+fn steal(pools: &Pools, rounds: usize, tasks: usize) -> (f64, f64) {
+    fn work(left: &AtomicUsize) {
+        for _ in 0..50 {
+            std::hint::spin_loop();
+        }
+        left.fetch_sub(1, Ordering::Release);
+    }
+    let tiree = || {
+        let (executor, scope) = (pools.tiree.clone(), Scope::new());
+        let (inner, left) = (scope.clone(), Arc::new(AtomicUsize::new(tasks)));
+        let start = Instant::now();
+        let spawner = Box::new(move || {
+            for _ in 0..tasks {
+                let left = left.clone();
+                executor.spawn(Some(&inner), Box::new(move || work(&left))).unwrap();
+            }
+        });
+        pools.tiree.spawn(Some(&scope), spawner).unwrap();
+        scope.wait_idle(None);
+        start.elapsed()
+    };
+    let rayon = || {
+        let left = AtomicUsize::new(tasks);
+        let start = Instant::now();
+        pools.rayon.install(|| {
+            rayon::scope(|scope| (0..tasks).for_each(|_| scope.spawn(|_| work(&left))));
+        });
+        start.elapsed()
+    };
+    best(rounds, tiree, rayon)
+}
+
+/// Empty tasks spawned from outside, until the last has run.
+fn spawn(pools: &Pools, rounds: usize, tasks: u32) -> (f64, f64) {
+    let tiree = || {
+        let (scope, start) = (Scope::new(), Instant::now());
+        (0..tasks).for_each(|_| pools.tiree.spawn(Some(&scope), Box::new(|| ())).unwrap());
+        scope.wait_idle(None);
+        start.elapsed() / tasks
+    };
+    let rayon = || {
+        let start = Instant::now();
+        pools.rayon.in_place_scope(|scope| (0..tasks).for_each(|_| scope.spawn(|_| ())));
+        start.elapsed() / tasks
+    };
+    best(rounds, tiree, rayon)
+}
+
+fn main() -> std::process::ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    let rounds = match arguments.iter().position(|argument| argument == "--rounds") {
+        Some(at) => arguments.get(at + 1).and_then(|text| text.parse().ok()).unwrap_or(30),
+        None => 30,
+    };
+    let rayon = rayon::ThreadPoolBuilder::new().num_threads(WORKERS).build();
+    let Ok(rayon) = rayon else { return std::process::ExitCode::FAILURE };
+    let pools = Pools { tiree: Arc::new(tiree_benches::executor(&tiree_benches::workers())), rayon: Arc::new(rayon) };
+    println!("{:<34} {:>10} {:>10} {:>7}", "nanoseconds", "tiree", "rayon", "ratio");
+    let mut ok = true;
+    ok &= report("wake-up, asleep for 300 us", wake_up(&pools, rounds * 10, Duration::from_micros(300)));
+    ok &= report("wake-up, asleep for 5 ms", wake_up(&pools, rounds * 3, Duration::from_millis(5)));
+    ok &= report("wake-up, idle for 5 us", wake_up(&pools, rounds * 10, Duration::from_micros(5)));
+    for tiles in [2, 16, 256, 4096] {
+        ok &= report(&format!("fork-join, {tiles} empty tiles"), fork_join(&pools, rounds, tiles, false));
+        let small = format!("fork-join, {tiles}, begun inline");
+        ok &= report(&small, fork_join(&pools, rounds, tiles, true));
+    }
+    ok &= report("steal, 1000 tasks of one worker", steal(&pools, rounds, 1000));
+    ok &= report("spawn, 1000 empty tasks, each", spawn(&pools, rounds, 1000));
+    std::process::ExitCode::from(u8::from(!ok))
+}
