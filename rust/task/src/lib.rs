@@ -27,6 +27,7 @@
 mod error;
 mod executor;
 mod fork;
+mod gate;
 mod grid;
 mod machine;
 mod memory;

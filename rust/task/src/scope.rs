@@ -1,7 +1,10 @@
 //! Scopes: count detached tasks, keep their first failure, wait until none is left.
+//!
+//! Counting takes no lock. Whoever counts the last task as ended takes the lock once before it signals: a waiter looks at
+//! the count under the lock before it sleeps, so it sees zero or is woken.
 
 use crate::error::Error;
-use crate::sync::{Condvar, Mutex, MutexGuard};
+use crate::sync::{AtomicUsize, Condvar, Mutex, MutexGuard, Ordering};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,14 +15,9 @@ pub struct Scope {
 }
 
 struct Shared {
-    state: Mutex<State>,
+    pending: AtomicUsize,
+    failure: Mutex<Option<Error>>,
     idle: Condvar,
-}
-
-#[derive(Default)]
-struct State {
-    pending: usize,
-    failure: Option<Error>,
 }
 
 impl Default for Scope {
@@ -31,51 +29,54 @@ impl Default for Scope {
 impl Scope {
     /// An empty scope.
     pub fn new() -> Self {
-        let shared = Shared { state: Mutex::new(State::default()), idle: Condvar::new() };
+        let shared = Shared { pending: AtomicUsize::new(0), failure: Mutex::new(None), idle: Condvar::new() };
         Scope { shared: Arc::new(shared) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.shared.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    fn lock(&self) -> MutexGuard<'_, Option<Error>> {
+        self.shared.failure.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Counts one more task.
-    pub fn begin(&self) {
-        self.lock().pending += 1;
+    pub(crate) fn begin(&self) {
+        self.shared.pending.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts one task as ended, keeping the first failure of the scope.
-    pub fn end(&self, result: Result<(), Error>) {
-        let mut state = self.lock();
+    pub(crate) fn end(&self, result: Result<(), Error>) {
         if let Err(error) = result {
-            state.failure.get_or_insert(error);
+            self.lock().get_or_insert(error);
         }
-        state.pending = state.pending.saturating_sub(1);
-        if state.pending == 0 {
+        // Release: whoever sees zero sees what the tasks wrote.
+        if self.shared.pending.fetch_sub(1, Ordering::AcqRel) == 1 {
+            drop(self.lock());
             self.shared.idle.notify_all();
         }
     }
 
     /// How many tasks have begun and not ended.
     pub fn pending(&self) -> usize {
-        self.lock().pending
+        self.shared.pending.load(Ordering::Acquire)
     }
 
     /// The first failure so far.
     pub fn failure(&self) -> Option<Error> {
-        self.lock().failure.clone()
+        self.lock().clone()
     }
 
     /// Waits until no task is pending; false when `deadline` (none: for ever) came first.
     pub fn wait_idle(&self, deadline: Option<Instant>) -> bool {
-        let mut state = self.lock();
-        while state.pending > 0 {
+        if self.pending() == 0 {
+            return true;
+        }
+        let mut guard = self.lock();
+        while self.pending() > 0 {
             match deadline {
-                None => state = self.shared.idle.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner()),
+                None => guard = self.shared.idle.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner()),
                 Some(deadline) => {
                     let Some(left) = deadline.checked_duration_since(Instant::now()) else { return false };
-                    state = match self.shared.idle.wait_timeout(state, left) {
-                        Ok((state, _)) => state,
+                    guard = match self.shared.idle.wait_timeout(guard, left) {
+                        Ok((guard, _)) => guard,
                         Err(poisoned) => poisoned.into_inner().0,
                     };
                 }

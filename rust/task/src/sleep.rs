@@ -1,46 +1,44 @@
 //! How idle workers sleep and how they are woken: an event count.
 //!
-//! The state is an epoch (bumped under the lock by every wake-up that found a sleeper), a count of sleepers and a count
-//! of searchers (workers that spin over the queues).
+//! The state is an epoch (moved by every wake-up that found a sleeper, see `gate.rs`), a count of sleepers and a count of
+//! searchers (workers that spin over the queues).
 //!
 //! A worker that found nothing:
 //! 1. has been a searcher (`begin_search`); it looks at all queues for the spin time;
 //! 2. `end_search`: searchers -= 1;
 //! 3. `prepare`: sleepers += 1, full fence, reads the epoch;
 //! 4. looks at all queues once more; finds work: `cancel` (sleepers -= 1) and works;
-//! 5. `commit`: under the lock, waits while the epoch is still the one read in 3; then sleepers -= 1.
+//! 5. `commit`: waits at the gate while the epoch is still the one read in 3; then sleepers -= 1.
 //!
 //! A producer:
 //! 1. publishes work in a queue;
-//! 2. `notify(n)`: full fence; reads searchers and sleepers; wakes min(n - searchers, sleepers) by bumping the epoch
-//!    under the lock and signalling that many.
+//! 2. `notify(n)`: full fence; reads searchers and sleepers; opens the gate (the epoch moves) for
+//!    min(n - searchers, sleepers).
 //!
 //! Why no wake-up is lost: the fences in `prepare` and `notify` are ordered one way or the other. If prepare's comes
-//! first, the producer sees the sleeper and bumps the epoch; the worker read the epoch before that (then commit sees a
+//! first, the producer sees the sleeper and moves the epoch; the worker read the epoch before that (then commit sees a
 //! change, or is signalled) or after (then it also sees the published work in step 4). If notify's comes first, the
 //! worker sees the published work in step 4. A searcher that the producer relied on does steps 2 to 4 after the
-//! producer's read, so it sees the work as well. A searcher that takes *one* item of two calls `woke_into_work`: when it
-//! was the last searcher it passes the wake-up on.
+//! producer's read, so it sees the work as well. A searcher that takes *one* item of two passes the wake-up on when it was
+//! the last searcher (see `worker_loop.rs`).
 
-use crate::sync::{AtomicU32, AtomicUsize, Condvar, Mutex, Ordering, fence};
+use crate::gate::Gate;
+use crate::sync::{AtomicUsize, Ordering, fence};
+use crossbeam_utils::CachePadded;
 
 /// See the module head.
 pub(crate) struct EventCount {
-    epoch: AtomicU32,
-    sleepers: AtomicUsize,
-    searchers: AtomicUsize,
-    lock: Mutex<()>,
-    condvar: Condvar,
+    gate: Gate,
+    sleepers: CachePadded<AtomicUsize>,
+    searchers: CachePadded<AtomicUsize>,
 }
 
 impl EventCount {
     pub(crate) fn new() -> Self {
         Self {
-            epoch: AtomicU32::new(0),
-            sleepers: AtomicUsize::new(0),
-            searchers: AtomicUsize::new(0),
-            lock: Mutex::new(()),
-            condvar: Condvar::new(),
+            gate: Gate::new(),
+            sleepers: CachePadded::new(AtomicUsize::new(0)),
+            searchers: CachePadded::new(AtomicUsize::new(0)),
         }
     }
 
@@ -58,7 +56,7 @@ impl EventCount {
     pub(crate) fn prepare(&self) -> u32 {
         self.sleepers.fetch_add(1, Ordering::SeqCst);
         fence(Ordering::SeqCst);
-        self.epoch.load(Ordering::SeqCst)
+        self.gate.epoch()
     }
 
     /// Takes the announcement of `prepare` back.
@@ -68,11 +66,7 @@ impl EventCount {
 
     /// Sleeps until a wake-up that came after `prepare` returned `epoch`.
     pub(crate) fn commit(&self, epoch: u32) {
-        let mut guard = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        while self.epoch.load(Ordering::SeqCst) == epoch {
-            guard = self.condvar.wait(guard).unwrap_or_else(|poisoned| poisoned.into_inner());
-        }
-        drop(guard);
+        self.gate.wait(epoch);
         self.sleepers.fetch_sub(1, Ordering::SeqCst);
     }
 
@@ -86,28 +80,13 @@ impl EventCount {
         let searchers = self.searchers.load(Ordering::SeqCst);
         let wake = count.saturating_sub(searchers).min(sleepers);
         if wake > 0 {
-            self.wake(wake);
+            self.gate.open(wake);
         }
     }
 
     /// Wakes everybody, whatever they wait for (shutdown).
     pub(crate) fn notify_all(&self) {
         fence(Ordering::SeqCst);
-        self.wake(usize::MAX);
-    }
-
-    fn wake(&self, count: usize) {
-        {
-            let _guard = self.lock.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-            let epoch = self.epoch.load(Ordering::SeqCst);
-            self.epoch.store(epoch.wrapping_add(1), Ordering::SeqCst);
-        }
-        if count == usize::MAX {
-            self.condvar.notify_all();
-        } else {
-            for _ in 0..count {
-                self.condvar.notify_one();
-            }
-        }
+        self.gate.open(usize::MAX);
     }
 }

@@ -13,6 +13,7 @@ use crate::sync::{AtomicBool, AtomicUsize, Ordering};
 use crate::topology::Topology;
 use crate::worker_loop::{self, Source};
 use crossbeam_deque::{Injector, Steal, Stealer, Worker};
+use crossbeam_utils::CachePadded;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(crate) struct Shared {
     injector: Injector<Work>,
     urgent: Injector<Work>,
     /// At least the number of items in `urgent`: what is looked at between claims.
-    urgent_count: AtomicUsize,
+    urgent_count: CachePadded<AtomicUsize>,
     stealers: Vec<Stealer<Work>>,
     pub(crate) events: EventCount,
     pub(crate) shutdown: AtomicBool,
@@ -42,7 +43,7 @@ impl Shared {
         Shared {
             injector: Injector::new(),
             urgent: Injector::new(),
-            urgent_count: AtomicUsize::new(0),
+            urgent_count: CachePadded::new(AtomicUsize::new(0)),
             stealers: deques.iter().map(Worker::stealer).collect(),
             events: EventCount::new(),
             shutdown: AtomicBool::new(false),
