@@ -14,6 +14,7 @@ import pytest
 import tiree
 import tiree.runtime as rt
 from proofs import iree_reference as iree
+from tiree.runtime.errors import StatusError
 
 BINARY = ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power", "atan2", "remainder")
 TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32, "i8": np.int8, "i64": np.int64}
@@ -205,3 +206,20 @@ def test_a_wrong_rank_is_refused() -> None:
     given = np.zeros([2] * (rank + 1), PROGRAMS[0].inputs[0].dtype)
     with pytest.raises(Exception, match=r'argument 1 \("x"\) has shape'):
         loaded.f0(given, given)
+
+
+def test_sums_on_both_sides_are_about_one_argument() -> None:
+    text = """func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+  %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %1 = stablehlo.concatenate %z, %w, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  %2 = stablehlo.add %0, %1 : tensor<?xf32>
+  return %2 : tensor<?xf32>
+}
+"""
+    loaded = rt.load(tiree.compile(text))
+    ones = [np.ones(size, np.float32) for size in (2, 3, 1, 4)]
+    assert np.asarray(loaded.f(*ones)).tolist() == [2.0] * 5
+    said = r"argument 3 \(%z\) \+ dimension 0 of argument 4 \(%w\) must equal dimension 0 of argument 1"
+    with pytest.raises(StatusError, match=said) as caught:
+        loaded.f(*ones[:3], np.ones(6, np.float32))
+    assert caught.value.code_name == "INVALID_ARGUMENT"
