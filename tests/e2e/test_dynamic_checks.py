@@ -209,7 +209,8 @@ def test_a_wrong_rank_is_refused() -> None:
 
 
 def test_sums_on_both_sides_are_about_one_argument() -> None:
-    text = """func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
+    text = """
+func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
   %0 = stablehlo.concatenate %x, %y, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   %1 = stablehlo.concatenate %z, %w, dim = 0 : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   %2 = stablehlo.add %0, %1 : tensor<?xf32>
