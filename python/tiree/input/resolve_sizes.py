@@ -36,8 +36,6 @@ from tiree.support.typed import int_of, is_tensor_type, string_of
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
-_INVALID_ARGUMENT = 3
-
 
 class ResolveSizesPass(ModulePass):
     """See the module's docstring."""
