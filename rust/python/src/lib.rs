@@ -18,7 +18,10 @@ mod waiting;
 use pyo3::prelude::*;
 
 /// The native half of Tiree.
-#[pymodule]
+///
+/// It needs no GIL: every class is frozen, what changes in one lies behind a mutex or an atomic, and no lock is held while
+/// Python code runs.
+#[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // A second import finds the hook in place.
     tiree_vm::interrupt::set_hook(errors::handle_signals);
