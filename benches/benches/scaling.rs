@@ -63,6 +63,9 @@ fn main() {
                 *best = (best.0.min(wall), best.1.min(cpu / threads as f64));
             }
         }
+        if !measure {
+            continue;
+        }
         let (speedup, cost) = (2.0 * one.0 / two.0, two.1 / one.1);
         println!(
             "{}: calls of {:.2} us: two threads do {speedup:.2}x of one (at least {BAR}), {cost:.2}x CPU time a call",
