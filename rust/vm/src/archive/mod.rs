@@ -5,6 +5,7 @@
 mod digest;
 pub mod flatbuffer;
 mod memory;
+mod places;
 pub mod schema;
 mod zip;
 
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use crate::isa;
 use crate::status::{Result, Status, StatusCode};
 use memory::Memory;
+pub use places::Place;
 pub use schema::ModuleDef;
 
 const IDENTIFIER: &[u8; 4] = b"IREE";
@@ -70,6 +72,11 @@ impl Archive {
         digest::verify(&archive)?;
         archive.check_version()?;
         Ok(Arc::new(archive))
+    }
+
+    /// Name of function `ordinal`, and where its instruction at `pc` comes from, as the module's debug database says.
+    pub fn place(&self, ordinal: usize, pc: u32) -> Place {
+        places::find(self, ordinal, pc)
     }
 
     /// Reads the big constants, which opening does not, and compares them with the checksums that the file has of them.

@@ -290,7 +290,7 @@ impl Machine {
 
     /// Adds the active functions to an error and releases everything.
     #[cold]
-    fn unwind(&mut self, status: Status) -> Status {
+    fn unwind(&mut self, mut status: Status) -> Status {
         let mut text = String::new();
         let (mut fp, mut ip, mut index) = (self.fp, self.ip, 0);
         while !fp.is_null() {
@@ -298,11 +298,18 @@ impl Machine {
             unsafe {
                 let header = header(fp);
                 let (module, ordinal) = (&(*header.instance).module, (*header.function).ordinal);
-                let name = module.function_name(ordinal).unwrap_or("-");
                 let pc = (*header.function).pc_of(ip);
                 match header.depth {
                     depth if index < TRACED || depth < TRACED => {
+                        let place = module.archive().place(ordinal, pc);
+                        let name = module.function_name(ordinal).or(place.function.as_deref()).unwrap_or("-");
                         let _ = write!(text, "\n[{index:2}] bytecode {}@{ordinal}:{pc} {name}", module.name());
+                        if let Some(location) = place.location {
+                            let _ = write!(text, " at {location}");
+                            if index == 0 {
+                                status = ops::with_place(status, &location);
+                            }
+                        }
                     }
                     depth if index == TRACED => {
                         let _ = write!(text, "\n... {} more ...", depth + 1 - TRACED);

@@ -47,6 +47,15 @@ pub fn divide_error(zero: bool, what: &str) -> Status {
     })
 }
 
+/// An error of a division, which is the program's own, says in its message where the program divides.
+#[cold]
+pub fn with_place(status: Status, place: &str) -> Status {
+    if status.code() == StatusCode::InvalidArgument && status.message().starts_with("integer ") {
+        return Status::invalid_argument(format!("{} at {place}", status.message()));
+    }
+    status
+}
+
 #[cold]
 fn mismatch(have: &str, want: TypeDef) -> Status {
     Status::invalid_argument(format!("source ref type mismatch; expected {want} but have !{have}"))

@@ -1,0 +1,43 @@
+"""A failed call names the functions and places of the program, when the module has its debug database."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import tiree
+import tiree.runtime as rt
+from runtime.modules import iree_module
+
+DIVIDE = """func.func @quotient(%a: i32, %b: i32) -> i32 {
+  %c = arith.constant 3 : i32
+  %1 = arith.addi %a, %c : i32
+  %0 = arith.divsi %1, %b : i32
+  return %0 : i32
+}
+"""
+
+
+def failure(data: bytes) -> rt.StatusError:
+    module = rt.load(data, "local-sync")
+    assert module.quotient(1, 4) == 1
+    with pytest.raises(ValueError, match=r"quotient\(\) failed: integer ") as caught:
+        module.quotient(1, 0)
+    assert isinstance(caught.value, rt.StatusError)
+    return caught.value
+
+
+@pytest.mark.parametrize("maker", ["tiree", "iree"])
+def test_places_of_the_program(maker: str):
+    data = tiree.compile(DIVIDE) if maker == "tiree" else iree_module(DIVIDE)
+    error = failure(data)
+    assert error.code_name == "INVALID_ARGUMENT"
+    place = r"at \S*:4:\d+"
+    assert re.search(rf"by zero \(division by zero\) {place}$", str(error)), str(error)
+    assert re.match(rf"\[ 0\] bytecode module@\d+:\d+ quotient {place}", error.status.split("\n")[1]), error.status
+
+
+def test_without_a_source_map():
+    error = failure(tiree.compile(DIVIDE, flags=["--iree-vm-bytecode-module-strip-source-map"]))
+    assert " at " not in str(error)
+    assert "[ 0] bytecode module@" in error.status
