@@ -4,7 +4,7 @@
 
 use std::any::Any;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::cconv::{Item, Kind};
 use crate::context::{Context, Instance, NativeInstance};
@@ -130,6 +130,7 @@ impl Invocation {
     }
 
     fn finish_untraced(mut self) -> Result<Vec<Value>> {
+        let mut pause = Pause::default();
         loop {
             match self.advance()? {
                 Step::Done(results) => return Ok(results),
@@ -138,7 +139,7 @@ impl Invocation {
                         return Err(past_deadline());
                     }
                 }
-                Step::Pending(None) => give_way()?,
+                Step::Pending(None) => pause.give_way()?,
             }
         }
     }
@@ -146,6 +147,7 @@ impl Invocation {
     /// As [`Invocation::finish`], but gives up with DEADLINE_EXCEEDED when a wait lasts longer than `deadline`; the call
     /// can then be continued later.
     pub fn finish_by(&mut self, deadline: Instant) -> Result<Vec<Value>> {
+        let mut pause = Pause::default();
         loop {
             match self.step()? {
                 Step::Done(results) => return Ok(results),
@@ -155,7 +157,7 @@ impl Invocation {
                 Step::Pending(None) if Instant::now() >= deadline => {
                     return Err(Status::deadline_exceeded("the call did not finish in time"));
                 }
-                Step::Pending(_) => std::thread::yield_now(),
+                Step::Pending(_) => pause.yield_now(),
             }
         }
     }
@@ -181,6 +183,7 @@ fn invoke_untraced(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>, l
     let args = check_args(instance, ordinal, args)?;
     let limits = &limits.started();
     let mut machine = Machine::start(instance.clone(), ordinal, args, limits)?;
+    let mut pause = Pause::default();
     loop {
         match machine.run()? {
             Exit::Done(results) => return Ok(results),
@@ -189,15 +192,32 @@ fn invoke_untraced(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>, l
                     return Err(machine.abandon(past_deadline()));
                 }
             }
-            Exit::Yielded => give_way()?,
+            Exit::Yielded => pause.give_way()?,
         }
     }
 }
 
-/// Lets others run after a bare `vm.yield`.
-fn give_way() -> Result<()> {
-    std::thread::yield_now();
-    interrupt::poll()
+/// Lets others run after a bare `vm.yield`: once in a while, as on a busy machine each time may cost milliseconds, which
+/// no fuel pays for.
+#[derive(Default)]
+struct Pause {
+    last: Option<Instant>,
+}
+
+impl Pause {
+    const EVERY: Duration = Duration::from_millis(1);
+
+    fn yield_now(&mut self) {
+        if self.last.is_none_or(|last| last.elapsed() >= Pause::EVERY) {
+            std::thread::yield_now();
+            self.last = Some(Instant::now());
+        }
+    }
+
+    fn give_way(&mut self) -> Result<()> {
+        self.yield_now();
+        interrupt::poll()
+    }
 }
 
 enum NativeOutcome {
