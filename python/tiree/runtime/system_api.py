@@ -6,10 +6,11 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, TypedDict, Unpack
+from typing import Any, Self, TypedDict, Unpack
 
 from tiree import _native
 from tiree.runtime.function import FunctionInvoker
+from tiree.runtime.pickling import Origin
 from tiree.runtime.system_setup import get_device, get_first_device
 
 TARGET_BACKEND_TO_DRIVER = {"llvm-cpu": "local-task", "vmvx": "local-task"}
@@ -46,16 +47,34 @@ class Config:
         self.vm_instance = _native.VmInstance()
         self.default_vm_modules = (_native.create_hal_module(self.vm_instance, self.device),)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(Config, device=self.device, **self.limits), ()
+
 
 class BoundModule:
-    """A module in a context: its functions as attributes and items."""
+    """A module in a context: its functions as attributes and items.
+
+    Pickles by the contents of its modules; where it arrives it has a context of its own, which begins anew.
+    """
 
     def __init__(self, context: SystemContext, vm_module: _native.VmModule) -> None:
+        self._bind(context.origin, vm_module)
+
+    def _bind(self, origin: Origin, vm_module: _native.VmModule) -> None:
         # Not the context itself, which holds this: a cycle would keep modules until the garbage collector comes.
-        self._vm_context = context.vm_context
-        self._device = context.config.device
+        self._origin = origin
+        self._vm_context = origin.vm_context
         self.vm_module = vm_module
         self._functions: dict[str, FunctionInvoker] = {}
+
+    @classmethod
+    def _restored(cls, origin: Origin, name: str) -> Self:
+        bound = cls.__new__(cls)
+        bound._bind(origin, origin.module(name))
+        return bound
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self)._restored, (self._origin, self.name)
 
     @property
     def name(self) -> str:
@@ -75,7 +94,8 @@ class BoundModule:
             function = self.vm_module.lookup_function(name)
             if function is None:
                 raise KeyError(self._unknown(name))
-            invoker = self._functions[name] = FunctionInvoker(self._vm_context, self._device, function)
+            invoker = FunctionInvoker(self._vm_context, self._origin.device, function).with_origin(self._origin)
+            self._functions[name] = invoker
         return invoker
 
     def _unknown(self, name: str) -> str:
@@ -132,12 +152,19 @@ class SystemContext:
         else:
             start += list(vm_modules)
             self.vm_context = _native.VmContext(self.instance, modules=start, **self.config.limits)
+        self.origin = Origin(self.config.device, list(vm_modules or ()), self.config.limits, self.vm_context)
         self._bound = {module.name: BoundModule(self, module) for module in start}
         self.modules = BoundModules(self._bound)
 
     @property
     def instance(self) -> _native.VmInstance:
         return self.config.vm_instance
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise TypeError(
+            "a SystemContext has the state of its modules and does not pickle; pickle its modules or functions, such "
+            "as context.modules.name, which get a context of their own where they arrive"
+        )
 
     def add_vm_modules(self, vm_modules: Sequence[_native.VmModule]) -> None:
         """Links further modules. Raises `ValueError` for a name that is taken or a context that cannot grow."""
@@ -147,6 +174,7 @@ class SystemContext:
             if module.name in self.modules:
                 raise ValueError(f'the context has a module "{module.name}" already')
             self.vm_context.register_modules([module])
+            self.origin.vm_modules.append(module)
             self._bound[module.name] = BoundModule(self, module)
 
     def fork(self) -> SystemContext:
@@ -154,6 +182,7 @@ class SystemContext:
         fork = object.__new__(SystemContext)
         fork.config, fork.is_dynamic = self.config, self.is_dynamic
         fork.vm_context = self.vm_context.fork()
+        fork.origin = self.origin.forked(fork.vm_context)
         fork._bound = {name: BoundModule(fork, bound.vm_module) for name, bound in self._bound.items()}
         fork.modules = BoundModules(fork._bound)
         return fork
@@ -215,7 +244,7 @@ def native_dependencies(vm_module: _native.VmModule, config: Config) -> list[_na
 
 
 class Module(BoundModule):
-    """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles by its contents."""
+    """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles as all bound modules do."""
 
     def __init__(
         self, vm_module: _native.VmModule, device: str | _native.HalDevice | None = None, **limits: Unpack[Limits]
@@ -224,18 +253,16 @@ class Module(BoundModule):
         config = Config(device=opened, **limits)
         modules = [*native_dependencies(vm_module, config), vm_module]
         super().__init__(SystemContext(vm_modules=modules, config=config), vm_module)
-        self.device = device if isinstance(device, str) else opened.id
-        self._limits = limits
 
     def fork(self) -> Module:
         """The module for another thread: shared as it is loaded, with a state of its own; see `VmContext.fork`."""
         fork = object.__new__(Module)
-        fork.__dict__.update(self.__dict__)
-        fork._vm_context, fork._functions = self._vm_context.fork(), {}
+        fork._bind(self._origin.forked(self._vm_context.fork()), self.vm_module)
         return fork
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Module, **self._limits), (self.vm_module, self.device)
+    def _bind(self, origin: Origin, vm_module: _native.VmModule) -> None:
+        super()._bind(origin, vm_module)
+        self.device = origin.device.id
 
     def __repr__(self) -> str:
         functions = [self[n].signature for n in self.vm_module.function_names if not n.startswith("__")]

@@ -61,6 +61,8 @@ pub struct FunctionInvoker {
     copying: ImportPolicy,
     vm_function: VmFunction,
     limits: Limits,
+    /// What its context was made of, to pickle it.
+    origin: Option<Arc<Py<PyAny>>>,
 }
 
 impl FunctionInvoker {
@@ -209,7 +211,15 @@ impl FunctionInvoker {
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
         let (policy, copying) = (policy(!made_by_tiree), policy(true));
         let vm_function = vm_function.clone();
-        Ok(FunctionInvoker { function, signature, policy, copying, vm_function, limits: Limits::default() })
+        Ok(FunctionInvoker {
+            function,
+            signature,
+            policy,
+            copying,
+            vm_function,
+            limits: Limits::default(),
+            origin: None,
+        })
     }
 
     /// Calls and waits: None, one result, or a tuple.
@@ -288,6 +298,26 @@ impl FunctionInvoker {
         max_stack_depth: Option<u32>,
     ) -> PyResult<FunctionInvoker> {
         Ok(FunctionInvoker { limits: limits(fuel, timeout, max_stack_depth)?, ..self.clone() })
+    }
+
+    /// The same function, which pickles as one of a context that was made of `origin`.
+    fn with_origin(&self, origin: Py<PyAny>) -> FunctionInvoker {
+        FunctionInvoker { origin: Some(Arc::new(origin)), ..self.clone() }
+    }
+
+    /// Pickles together with what its context was made of.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let Some(origin) = &self.origin else {
+            return Err(PyTypeError::new_err(format!(
+                "{}() was made of a VmContext, which does not pickle; pickle a function of a loaded module",
+                self.function.name()
+            )));
+        };
+        let Limits { fuel, timeout, max_stack_depth, .. } = self.limits;
+        let timeout = timeout.map(|time| time.as_secs_f64());
+        let (module, name) = (&self.vm_function.module_name, &self.vm_function.name);
+        let arguments = (origin.clone_ref(py), module, name, fuel, timeout, max_stack_depth).into_pyobject(py)?;
+        Ok((py.import("tiree.runtime.pickling")?.getattr("function_of")?, arguments))
     }
 
     /// What the module says about the function.

@@ -241,6 +241,12 @@ impl HalDevice {
         Ok(HalBufferView(Arc::new(dlpack::from_capsule(capsule, self.0.allocator(), ALIGNMENT_OF_OTHERS)?)))
     }
 
+    /// Pickles as its name: the shared device of that name where it arrives.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (String,))> {
+        let get_device = py.import("tiree.runtime.system_setup")?.getattr("get_device")?;
+        Ok((get_device, (self.0.id().to_owned(),)))
+    }
+
     /// Without a mode nothing is profiled. ValueError for a mode: there is no profile format.
     #[pyo3(signature = (mode = None))]
     fn begin_profiling(&self, mode: Option<&str>) -> PyResult<()> {

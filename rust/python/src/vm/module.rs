@@ -296,11 +296,20 @@ impl VmModule {
         py.detach(|| module.archive().verify_constants()).or_raise(py, "Error verifying constants")
     }
 
+    /// Whether it is a program, and not written in Rust or Python.
+    #[getter]
+    fn is_bytecode(&self) -> bool {
+        matches!(self.inner, AnyModule::Bytecode(_))
+    }
+
     /// Pickles as the bytes it was made of or the file's contents.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Pickled<'py>> {
         let py = slf.py();
         let AnyModule::Bytecode(module) = &slf.get().inner else {
-            return Err(pyo3::exceptions::PyTypeError::new_err("native modules cannot be pickled"));
+            return Err(pyo3::exceptions::PyTypeError::new_err(format!(
+                "module \"{}\" is no bytecode and cannot be pickled; make it where it is needed",
+                slf.get().inner.name()
+            )));
         };
         let bytes = PyBytes::new(py, module.archive().bytes());
         let constructor = py.get_type::<VmModule>().getattr("copy_buffer")?;
