@@ -160,6 +160,36 @@ def test_native_parameters(name: str):
             assert mine == their or re.fullmatch(r"arg\d*", their), (full, found, theirs)
 
 
+CONSTRUCTED = ["HalBufferView", "HalCommandBuffer", "HalDeviceLoopBridge", "HalFence", "HalModuleDebugSink",
+               "ParameterIndex", "PyModuleInterface", "Shape", "VmBuffer", "VmContext", "VmInstance",
+               "VmVariantList"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONSTRUCTED)
+def test_constructors(name: str):
+    theirs = parameters_of_native((getattr(iree, name).__init__.__doc__ or "").splitlines()[0].rpartition(" -> ")[0])
+    found = [p for p in inspect.signature(getattr(rt, name)).parameters if p not in (*OWN, "version") or p in theirs]
+    assert len(found) == len(theirs)
+    for mine, their in zip(found, theirs, strict=True):
+        assert mine == their or re.fullmatch(r"arg\d*", their), (name, found, theirs)
+
+
+def test_attributes_are_attributes_and_methods_are_methods():
+    different: list[str] = []
+    for name in public(iree):
+        theirs, mine = getattr(iree, name), getattr(rt, name, None)
+        if not inspect.isclass(theirs) or mine is None or issubclass(mine, int):
+            continue
+        for member in public(theirs):
+            found = inspect.getattr_static(mine, member, None)
+            if found is None or f"{name}.{member}" in ABSENT:
+                continue
+            is_method = callable(getattr(theirs, member)) and not isinstance(getattr(theirs, member), property)
+            if is_method != callable(getattr(mine, member)):
+                different.append(f"{name}.{member}")
+    assert different == []
+
+
 def test_dtype_info_is_that_of_iree():
     for name in ("float32", "uint8", "bool", "int64", "complex64", "float16"):
         mine, theirs = rt.dtypes.map_name_to_dtype_info(name), iree.dtypes.map_name_to_dtype_info(name)
