@@ -233,7 +233,10 @@ impl FunctionInvoker {
         let (values, fences) = self.arguments(args, kwargs, &self.policy)?;
         let (mut results, deadline) = self.run(py, values)?;
         match fences {
-            Fences::Callers => return results_object(py, results),
+            Fences::Callers => {
+                self.signature.results.fit(&mut results);
+                return results_object(py, results);
+            }
             Fences::Own(fence) => {
                 if !wait_for(py, &FenceWait(fence.clone()), deadline)? {
                     return Err(self.failed(py, &past_deadline()));
@@ -243,6 +246,7 @@ impl FunctionInvoker {
             Fences::None => {}
         }
         own_results(py, &mut results, &self.policy.allocator)?;
+        self.signature.results.fit(&mut results);
         results_object(py, results)
     }
 
@@ -259,7 +263,7 @@ impl FunctionInvoker {
         let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
         let started = self.function.start_limited(values, &self.limits);
         let started = started.map_err(|status| self.failed(py, &status))?;
-        Ok(Invocation::new(started, signal, self.function.name()))
+        Ok(Invocation::new(started, signal, self.function.name()).with_narrow(self.signature.results.clone()))
     }
 
     /// As `begin`, and runs the call until it has to wait: its work is under way when this returns. What the call raises

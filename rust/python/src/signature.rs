@@ -1,7 +1,10 @@
 //! What a function expects, read once from its calling convention and its `iree.abi.declaration`.
 
+use std::sync::Arc;
+
 use tiree_hal::types::ElementType;
 use tiree_vm::cconv::{CallingConvention, Item, Kind};
+use tiree_vm::value::Value;
 
 /// The declared type of one argument.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,13 +29,45 @@ pub struct Argument {
     pub narrow: Option<ElementType>,
 }
 
-/// All arguments of a function, without the fences of the asynchronous ABI.
+/// All arguments of a function, without the fences of the asynchronous ABI, and what is to know of its results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Signature {
     /// In order.
     pub args: Vec<Argument>,
     /// Whether two fences follow the arguments (`coarse-fences`).
     pub coarse_fences: bool,
+    /// What results that do not fill their registers are.
+    pub results: NarrowResults,
+}
+
+/// The declared integer types of fewer than 32 bits among the results; empty when there is none. Kernels and VM code
+/// leave the upper bits of such a register as they come, so `i8` results would show 200 for -56.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NarrowResults(Arc<[Option<ElementType>]>);
+
+impl NarrowResults {
+    fn new(declaration: Option<&str>) -> NarrowResults {
+        let Some((_, results)) = declaration.and_then(|text| text.rsplit_once(") -> ")) else {
+            return NarrowResults::default();
+        };
+        let types: Vec<Option<ElementType>> = declared_arguments(results).into_iter().map(|a| a.narrow).collect();
+        if types.iter().all(Option::is_none) { NarrowResults::default() } else { NarrowResults(types.into()) }
+    }
+
+    /// Gives each such result the value that its own bits have: signed ones with their sign, `i1` as 0 or 1.
+    pub fn fit(&self, results: &mut [Value]) {
+        if self.0.len() != results.len() {
+            return;
+        }
+        for (value, element) in results.iter_mut().zip(self.0.iter()) {
+            if let (Value::I32(bits), Some(element)) = (&mut *value, element) {
+                let unused = 32 - if *element == ElementType::BOOL_8 { 1 } else { element.bit_count() as u32 };
+                let unsigned = matches!(*element, ElementType::UINT_4 | ElementType::UINT_8 | ElementType::UINT_16);
+                let left = *bits << unused;
+                *bits = if unsigned || unused == 31 { (left as u32 >> unused) as i32 } else { left >> unused };
+            }
+        }
+    }
 }
 
 impl Signature {
@@ -79,7 +114,7 @@ impl Signature {
                 name.clone_into(&mut argument.name);
             }
         }
-        Signature { args, coarse_fences }
+        Signature { args, coarse_fences, results: NarrowResults::new(declaration) }
     }
 
     /// `a: f32[2x3], b: f32[2x3]`

@@ -16,6 +16,7 @@ use tiree_vm::{Status, Value, Wait};
 
 use crate::coroutines::{in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
+use crate::signature::NarrowResults;
 use crate::vm::refs::VmRef;
 use crate::waiting::{callback_once, deadline_in, wait_for};
 
@@ -42,6 +43,7 @@ pub struct Invocation {
     signal: Option<Arc<Fence>>,
     /// What errors name; empty for calls that IREE's interface started.
     function: String,
+    narrow: NarrowResults,
     /// That of the call's limits.
     deadline: Option<Instant>,
     /// At the end of the last step.
@@ -60,10 +62,16 @@ impl Invocation {
             state: Mutex::new(State::Running(inner, None)),
             signal,
             function: function.to_owned(),
+            narrow: NarrowResults::default(),
             fuel_used: AtomicU64::new(0),
             cancelled: AtomicBool::new(false),
             event_loop: Mutex::new(None),
         }
+    }
+
+    /// With results of fewer than 32 bits.
+    pub fn with_narrow(self, narrow: NarrowResults) -> Invocation {
+        Invocation { narrow, ..self }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -293,7 +301,9 @@ impl Invocation {
 
     /// The results: None, one object, or a tuple. RuntimeError while the call has not ended.
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        results_object(py, self.values(py)?)
+        let mut values = self.values(py)?;
+        self.narrow.fit(&mut values);
+        results_object(py, values)
     }
 
     /// The exception of a failed call knows the frames that it came through, and these the call.
