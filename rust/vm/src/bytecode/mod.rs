@@ -150,7 +150,12 @@ impl BytecodeModule {
 
     /// Bytes of all translated code; what has not been called takes none.
     pub fn translated_size(&self) -> usize {
-        self.functions.iter().filter_map(|function| function.code.get()).map(Code::size).sum()
+        (0..self.functions.len()).map(|ordinal| self.translated_size_of(ordinal)).sum()
+    }
+
+    /// Bytes of the translated code of function `ordinal`; 0 until it is called.
+    pub fn translated_size_of(&self, ordinal: usize) -> usize {
+        self.functions.get(ordinal).and_then(|function| function.code.get()).map_or(0, Code::size)
     }
 
     pub(crate) fn bytecode_of(&self, ordinal: usize) -> &[u8] {
