@@ -13,8 +13,9 @@ from tools.runtime_tool import needs_iree, theirs
 
 DATA = Path(__file__).resolve().parents[2] / "rust" / "vm" / "tests" / "data"
 
-# What iree-as-module 3.13 does not read back as iree-dump-module prints it.
-UNREADABLE = re.compile(r"vm\.(global\.(load|store)\.indirect|switch\.ref|trace|print)|\".*\".*\"")
+# What iree-as-module 3.13 does not read back as iree-dump-module prints it. It takes the exponent of `fpowi.f32` for an
+# i32; the dump, as the vm dialect, for an i64. The bytes of the instruction are the same.
+UNREADABLE = re.compile(r"vm\.(global\.(load|store)\.indirect|switch\.ref|trace|print|fpowi\.f32)|\".*\".*\"")
 
 
 def reference_bytes(text: str, folder: Path) -> bytes:
@@ -66,6 +67,13 @@ def test_the_thirteen_that_it_does_not_print_readably_give_the_same_bytes_in_its
 FLOATS = (
     "1 -0 1e-3 0x1p-3 0x1.8p1 .5 5. +1.5 123456789 3.40282347e+38 1.17549435e-38 inf -infinity nan -nan nan(0x12345)"
 )
+
+
+@needs_iree
+def test_the_exponent_of_fpowi_has_the_same_bytes_in_its_own_spelling(tmp_path):
+    body = "%i3 = vm.const.i32.zero\n  %i0 = vm.fpowi.f32 %i0, {}\n  vm.return"
+    text = "vm.module @m version 0\nvm.func @f() -> () {{\n^bb0:\n  " + body + "\n}}\n"
+    assert rt.assemble(text.format("%i2:3")) == reference_bytes(text.format("%i2"), tmp_path)
 
 
 @needs_iree

@@ -183,7 +183,8 @@ class TestCoroutines:
         assert [call.results() for call in calls] == [number + 2 for number in range(1000)]
 
     @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork")
-    @pytest.mark.filterwarnings("ignore::DeprecationWarning")
+    @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # Python's and, where an earlier test imported it,
+    @pytest.mark.filterwarnings("ignore:os.fork.. was called:RuntimeWarning")  # JAX's advice on threads.
     def test_forked_child(self, bound: Bound):
         assert bound.caller.later(1) == 3
         child = os.fork()

@@ -95,7 +95,9 @@ TABLES: dict[str, tuple[Any, Rows]] = {
         {
             "help": effect("--help", prints("USAGE: "), *CREATE),
             "splat": effect("--splat=s=4xf32=1", prints("`s`"), *CREATE),
-            "data": effect("--data=d=4xf32=1", lambda done: "d" in _data(done) and _data(done)["d"].is_file, *CREATE),
+            "data": effect(
+                "--data=d=4xf32=1", lambda done: "o.irpa" in done.files and _data(done)["d"].is_file, *CREATE
+            ),
             "alignment": effect(
                 "--alignment=4096",
                 lambda done: _data(done)["d"].file_storage[1] % 4096 == 0,

@@ -43,5 +43,5 @@ def explain(error: BaseException) -> str:
     if isinstance(error, OSError) and error.filename:
         return f"error: {error.filename}: {error.strerror}"
     if isinstance(error, MemoryError):
-        return f"error: not enough memory{f': {error}' if str(error) else ''}"
+        return f"error: {error}" if str(error) else "error: not enough memory"
     return f"error: {getattr(error, 'message', '') or str(error)}"
