@@ -79,28 +79,50 @@ fn count(counter: &Arc<AtomicUsize>) -> impl FnOnce() + Send + 'static {
     move || _ = counter.fetch_add(1, Ordering::Relaxed)
 }
 
+/// What a worker does with an event count, for one item of a queue that is only a relaxed number: all order comes from
+/// the event count.
+fn take_one(events: &EventCount, items: &AtomicUsize) {
+    events.begin_search();
+    while items.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |items| items.checked_sub(1)).is_err() {
+        events.prepare();
+        if items.load(Ordering::Relaxed) > 0 {
+            events.cancel();
+        } else {
+            events.commit();
+        }
+    }
+    if events.end_search() && items.load(Ordering::Relaxed) > 0 {
+        events.notify(1);
+    }
+}
+
+/// Starts `workers` that take an item each, and publishes as many, one at a time. None of them comes back for a second:
+/// an item that everybody else was relied on for would never be taken.
+fn publish(workers: usize) {
+    let (events, items) = (Arc::new(EventCount::new()), Arc::new(AtomicUsize::new(0)));
+    let workers: Vec<_> = (0..workers)
+        .map(|_| {
+            let (events, items) = (events.clone(), items.clone());
+            thread::spawn(move || take_one(&events, &items))
+        })
+        .collect();
+    for _ in 0..workers.len() {
+        items.fetch_add(1, Ordering::Relaxed);
+        events.notify(1);
+    }
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+}
+
 /// The bare event count: one thread that goes to sleep, one that publishes. All interleavings.
 #[test]
 fn no_wake_up_is_lost() {
-    loom::model(|| {
-        let (events, items) = (Arc::new(EventCount::new()), Arc::new(AtomicUsize::new(0)));
-        let worker = {
-            let (events, items) = (events.clone(), items.clone());
-            thread::spawn(move || {
-                while items.load(Ordering::SeqCst) == 0 {
-                    let epoch = events.prepare();
-                    if items.load(Ordering::SeqCst) > 0 {
-                        events.cancel();
-                    } else {
-                        events.commit(epoch);
-                    }
-                }
-            })
-        };
-        items.store(1, Ordering::SeqCst);
-        events.notify(1);
-        worker.join().unwrap();
-    });
+    loom::model(|| publish(1));
+}
+
+/// A worker on its way counts as a searcher, so that nobody else is woken for the second item; it passes the wake-up on.
+#[test]
+fn a_searcher_that_finds_more_passes_the_wake_up_on() {
+    model(3, || publish(2));
 }
 
 /// A sleeping worker runs what is spawned, without a shutdown that would wake it anyway.
@@ -118,7 +140,8 @@ fn a_sleeping_worker_wakes_for_a_task() {
     });
 }
 
-/// Two workers that search while two tasks come: neither task waits for somebody to come back.
+/// Two workers that search while two tasks come: neither task waits for somebody to come back. Nobody is woken for the
+/// shutdown, which would hide that a worker was left asleep.
 #[test]
 fn two_tasks_find_two_workers() {
     model(2, || {
@@ -126,7 +149,7 @@ fn two_tasks_find_two_workers() {
         let workers = [Pool::start(&pool), Pool::start(&pool)];
         let meeting = Arc::new((Mutex::new(0), loom::sync::Condvar::new()));
         for _ in 0..2 {
-            let meeting = meeting.clone();
+            let (meeting, inner) = (meeting.clone(), pool.clone());
             // Each task waits for the other: with one of the workers asleep this would not end.
             pool.spawn(None, move || {
                 let mut here = meeting.0.lock().unwrap();
@@ -135,9 +158,9 @@ fn two_tasks_find_two_workers() {
                 while *here < 2 {
                     here = meeting.1.wait(here).unwrap();
                 }
+                inner.shutdown.store(true, Ordering::SeqCst);
             });
         }
-        pool.shut_down();
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }

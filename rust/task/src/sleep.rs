@@ -1,92 +1,110 @@
-//! How idle workers sleep and how they are woken: an event count.
-//!
-//! The state is an epoch (moved by every wake-up that found a sleeper, see `gate.rs`), a count of sleepers and a count of
-//! searchers (workers that spin over the queues).
+//! How idle workers sleep and how they are woken: one word that counts *sleepers* and *searchers* (workers that look for
+//! work, and workers that have been woken to look for it), and a gate that hands out permits to wake (`gate.rs`).
 //!
 //! A worker that found nothing:
-//! 1. has been a searcher (`begin_search`); it looks at all queues for the spin time;
-//! 2. `end_search`: searchers -= 1;
-//! 3. `prepare`: sleepers += 1, full fence, reads the epoch;
-//! 4. looks at all queues once more; finds work: `cancel` (sleepers -= 1) and works;
-//! 5. `commit`: waits at the gate while the epoch is still the one read in 3; then sleepers -= 1.
+//! 1. `begin_search`: searchers + 1; it looks at all queues for the spin time;
+//! 2. found: `end_search`: searchers - 1, full fence; if it was the last searcher and there is more, it notifies for one;
+//! 3. not found: `prepare`: from searcher to sleeper in one step, full fence;
+//! 4. looks at all queues once more; work: `cancel` (a searcher again) and back to 1;
+//! 5. `commit`: waits for a permit; is then a searcher and goes back to 1.
 //!
 //! A producer:
 //! 1. publishes work in a queue;
-//! 2. `notify(n)`: full fence; reads searchers and sleepers; opens the gate (the epoch moves) for
-//!    min(n - searchers, sleepers).
+//! 2. `notify(n)`: full fence; makes searchers of min(n - searchers, sleepers) sleepers in one step, then gives out as
+//!    many permits. So a worker that is on its way counts as a searcher, and further work wakes nobody else meanwhile:
+//!    the worker itself wakes the next when it finds more than it takes.
 //!
 //! Why no wake-up is lost: the fences in `prepare` and `notify` are ordered one way or the other. If prepare's comes
-//! first, the producer sees the sleeper and moves the epoch; the worker read the epoch before that (then commit sees a
-//! change, or is signalled) or after (then it also sees the published work in step 4). If notify's comes first, the
-//! worker sees the published work in step 4. A searcher that the producer relied on does steps 2 to 4 after the
-//! producer's read, so it sees the work as well. A searcher that takes *one* item of two passes the wake-up on when it was
-//! the last searcher (see `worker_loop.rs`).
+//! first, the producer sees the sleeper, and wakes one unless there is a searcher. If notify's comes first, the worker sees
+//! the published work in step 4. A searcher that the producer relied on leaves that state after the producer's look: by 2,
+//! whose fence makes it see the work, if it is the last one; or by 3 and 4, which see it as well.
+//!
+//! Permits are not for a particular worker. Their number is the number of workers that were sleepers, have been made
+//! searchers by somebody else, and have not noticed: so whoever finds in `cancel` that no sleeper is counted takes one.
 
 use crate::gate::Gate;
 use crate::sync::{AtomicUsize, Ordering, fence};
 use crossbeam_utils::CachePadded;
 
+const SEARCHER: usize = 1;
+const SLEEPER: usize = 1 << (usize::BITS / 2);
+
 /// See the module head.
 pub(crate) struct EventCount {
     gate: Gate,
-    sleepers: CachePadded<AtomicUsize>,
-    searchers: CachePadded<AtomicUsize>,
+    /// Sleepers in the upper half, searchers in the lower.
+    state: CachePadded<AtomicUsize>,
 }
 
 impl EventCount {
     pub(crate) fn new() -> Self {
-        Self {
-            gate: Gate::new(),
-            sleepers: CachePadded::new(AtomicUsize::new(0)),
-            searchers: CachePadded::new(AtomicUsize::new(0)),
+        Self { gate: Gate::new(), state: CachePadded::new(AtomicUsize::new(0)) }
+    }
+
+    /// The calling worker starts to look for work.
+    pub(crate) fn begin_search(&self) {
+        self.state.fetch_add(SEARCHER, Ordering::SeqCst);
+    }
+
+    /// The calling worker stops looking. Returns whether it was the last one that did; it must then look whether there is
+    /// more work than it took.
+    pub(crate) fn end_search(&self) -> bool {
+        let before = self.state.fetch_sub(SEARCHER, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+        before % SLEEPER == SEARCHER
+    }
+
+    /// The calling searcher is about to sleep; it must look at the queues once more before `commit`.
+    pub(crate) fn prepare(&self) {
+        self.state.fetch_add(SLEEPER - SEARCHER, Ordering::SeqCst);
+        fence(Ordering::SeqCst);
+    }
+
+    /// Takes `prepare` back: the caller is a searcher again.
+    pub(crate) fn cancel(&self) {
+        if self.claim(|_, sleepers| sleepers.min(1)) == 0 {
+            // A producer has made a searcher of the last sleeper counted, which must then be this one or stand for it.
+            self.gate.wait();
         }
     }
 
-    /// The calling worker starts to spin over the queues.
-    pub(crate) fn begin_search(&self) {
-        self.searchers.fetch_add(1, Ordering::SeqCst);
+    /// Sleeps until woken by a notification that came after `prepare`; the caller is a searcher then.
+    pub(crate) fn commit(&self) {
+        self.gate.wait();
     }
 
-    /// The calling worker stops spinning. Returns whether it was the last one that did.
-    pub(crate) fn end_search(&self) -> bool {
-        self.searchers.fetch_sub(1, Ordering::SeqCst) == 1
-    }
-
-    /// Announces that the caller is about to sleep; it must look at the queues once more before `commit`.
-    pub(crate) fn prepare(&self) -> u32 {
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        fence(Ordering::SeqCst);
-        self.gate.epoch()
-    }
-
-    /// Takes the announcement of `prepare` back.
-    pub(crate) fn cancel(&self) {
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    /// Sleeps until a wake-up that came after `prepare` returned `epoch`.
-    pub(crate) fn commit(&self, epoch: u32) {
-        self.gate.wait(epoch);
-        self.sleepers.fetch_sub(1, Ordering::SeqCst);
-    }
-
-    /// Makes sure that `count` published items find a worker. Costs a fence and two loads when nobody sleeps.
+    /// Makes sure that `count` published items find a worker. Costs a fence and a load when nobody has to be woken.
     pub(crate) fn notify(&self, count: usize) {
         fence(Ordering::SeqCst);
-        let sleepers = self.sleepers.load(Ordering::SeqCst);
-        if sleepers == 0 {
-            return;
-        }
-        let searchers = self.searchers.load(Ordering::SeqCst);
-        let wake = count.saturating_sub(searchers).min(sleepers);
-        if wake > 0 {
-            self.gate.open(wake);
+        self.wake(|searchers, sleepers| count.saturating_sub(searchers).min(sleepers));
+    }
+
+    /// Wakes everybody (shutdown).
+    pub(crate) fn notify_all(&self) {
+        fence(Ordering::SeqCst);
+        self.wake(|_, sleepers| sleepers);
+    }
+
+    fn wake(&self, count: impl Fn(usize, usize) -> usize) {
+        let woken = self.claim(count);
+        if woken > 0 {
+            self.gate.open(woken);
         }
     }
 
-    /// Wakes everybody, whatever they wait for (shutdown).
-    pub(crate) fn notify_all(&self) {
-        fence(Ordering::SeqCst);
-        self.gate.open(usize::MAX);
+    /// Makes searchers of as many sleepers as `count` says for (searchers, sleepers). How many those were.
+    fn claim(&self, count: impl Fn(usize, usize) -> usize) -> usize {
+        let mut state = self.state.load(Ordering::SeqCst);
+        loop {
+            let claimed = count(state % SLEEPER, state / SLEEPER);
+            if claimed == 0 {
+                return 0;
+            }
+            let next = state - claimed * (SLEEPER - SEARCHER);
+            match self.state.compare_exchange(state, next, Ordering::SeqCst, Ordering::SeqCst) {
+                Ok(_) => return claimed,
+                Err(now) => state = now,
+            }
+        }
     }
 }

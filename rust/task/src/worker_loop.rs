@@ -6,9 +6,9 @@
 //! 1. `find`: its own deque, the injectors, the deques of the others;
 //! 2. nothing there: it is a searcher and looks again for the spin time;
 //! 3. nothing there either: it announces its sleep, looks once more, and then
-//!    * works, if there is something after all;
+//!    * searches again, if there is something after all;
 //!    * leaves, if the pool is shutting down;
-//!    * sleeps, otherwise.
+//!    * sleeps, otherwise, and is a searcher when it wakes.
 //!
 //! Shutdown loses nothing: the flag is set after the last push from outside and before everybody is woken, and a worker
 //! leaves only when a look at all queues *after* it saw the flag found nothing. Work that a running task adds is found by
@@ -31,37 +31,37 @@ pub(crate) trait Source {
 
 /// Works until `shutdown` is set and nothing is left.
 pub(crate) fn work(source: &impl Source, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) {
+    while let Some(work) = source.find().or_else(|| search(source, events, shutdown, spin_time)) {
+        source.run(work);
+    }
+}
+
+/// Looks for work until there is some, asleep after the spin time; None when the worker has to leave.
+fn search<S: Source>(source: &S, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) -> Option<S::Work> {
+    events.begin_search();
     loop {
-        if let Some(work) = source.find().or_else(|| search(source, events, shutdown, spin_time)) {
-            source.run(work);
-            continue;
+        let found = spin(spin_time, || match source.find() {
+            Some(work) => Some(Some(work)),
+            None => shutdown.load(Ordering::Relaxed).then_some(None),
+        });
+        if let Some(work) = found.flatten() {
+            // Producers may have counted on this search for more than this.
+            if events.end_search() && source.has_work() {
+                events.notify(1);
+            }
+            return Some(work);
         }
-        let epoch = events.prepare();
+        events.prepare();
         // Read before the look at the queues: what was queued before the flag was set must be seen by that look.
         let leaving = shutdown.load(Ordering::SeqCst);
         if source.has_work() {
             events.cancel();
         } else if leaving {
             events.cancel();
-            return;
+            events.end_search();
+            return None;
         } else {
-            events.commit(epoch);
+            events.commit();
         }
     }
-}
-
-/// Looks for work for the spin time. A producer may have counted on this search for several items, so the last searcher
-/// that takes one passes the wake-up on.
-fn search<S: Source>(source: &S, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) -> Option<S::Work> {
-    events.begin_search();
-    let found = spin(spin_time, || match source.find() {
-        Some(work) => Some(Some(work)),
-        None => shutdown.load(Ordering::Relaxed).then_some(None),
-    });
-    let last = events.end_search();
-    let found = found.flatten();
-    if found.is_some() && last && source.has_work() {
-        events.notify(1);
-    }
-    found
 }
