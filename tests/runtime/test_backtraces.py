@@ -17,6 +17,22 @@ DIVIDE = """func.func @quotient(%a: i32, %b: i32) -> i32 {
 }
 """
 
+# Calls itself, so that no compiler puts one function into the other.
+RECURSE = """func.func @quotient(%a: i32, %b: i32) -> i32 {
+  %c0 = arith.constant 0 : i32
+  %c1 = arith.constant 1 : i32
+  %more = arith.cmpi sgt, %a, %c0 : i32
+  cf.cond_br %more, ^bb1, ^bb2
+^bb1:
+  %0 = arith.subi %a, %c1 : i32
+  %1 = func.call @quotient(%0, %b) : (i32, i32) -> i32
+  return %1 : i32
+^bb2:
+  %2 = arith.divsi %c1, %b : i32
+  return %2 : i32
+}
+"""
+
 
 def failure(data: bytes) -> rt.StatusError:
     module = rt.load(data, "local-sync")
@@ -41,3 +57,15 @@ def test_without_a_source_map():
     error = failure(tiree.compile(DIVIDE, flags=["--iree-vm-bytecode-module-strip-source-map"]))
     assert " at " not in str(error)
     assert "[ 0] bytecode module@" in error.status
+
+
+def test_places_of_calling_frames():
+    module = rt.load(tiree.compile(RECURSE), "local-sync")
+    assert module.quotient(2, 1) == 1
+    with pytest.raises(ValueError, match="division by zero") as caught:
+        module.quotient(2, 0)
+    assert isinstance(caught.value, rt.StatusError)
+    frames = [line for line in caught.value.status.split("\n") if line.startswith("[")]
+    places = [re.search(r" at \S*:(\d+):\d+", line) for line in frames]
+    # The division, twice the call, and the exported function around them.
+    assert [int(place[1]) for place in places if place] == [11, 8, 8, 1], frames

@@ -191,8 +191,8 @@ def test_eight_threads_on_one_context(device: rt.HalDevice):
 def test_others_run_while_a_call_does(device: rt.HalDevice):
     """The GIL is free inside of a call: VM code and another thread answer each other, and the call ends by that alone.
 
-    VM code copies one number of a buffer into the other, and calls nothing that would let go of the GIL. So when each has
-    seen the other's number several times, both ran in turns: with the GIL held the thread would get at most one turn.
+    VM code copies one number of a buffer into the other, and calls nothing that would let go of the GIL. So when each
+    has seen the other's number several times, both ran in turns: with the GIL held the thread would get one turn.
     """
     rounds = 20
     echo = rt.load(rt.assemble(ECHO), device).echo
