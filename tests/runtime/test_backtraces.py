@@ -69,3 +69,28 @@ def test_places_of_calling_frames():
     places = [re.search(r" at \S*:(\d+):\d+", line) for line in frames]
     # The division, twice the call, and the exported function around them.
     assert [int(place[1]) for place in places if place] == [11, 8, 8, 1], frames
+
+
+# Two functions that iree-compile keeps apart; the place of the division is known by the name of its function only.
+TWO = """util.func private @inner(%a: i32, %b: i32) -> i32 attributes {inlining_policy = #util.inline.never} {
+  %0 = arith.divsi %a, %b : i32
+  util.return %0 : i32
+}
+util.func public @outer(%a: i32, %b: i32) -> i32 {
+  %0 = arith.addi %a, %a : i32
+  %1 = util.call @inner(%0, %b) : (i32, i32) -> i32
+  util.return %1 : i32
+}
+"""
+
+
+def test_no_place_of_another_function():
+    """iree-compile 3.13 writes the places of its last function only: the others have none, rather than wrong ones."""
+    module = rt.load(iree_module(TWO), "local-sync")
+    assert module.outer(4, 2) == 4
+    with pytest.raises(rt.StatusError, match="by zero") as caught:
+        module.outer(1, 0)
+    division, caller = caught.value.status.split("\n")[1:3]
+    assert "outer" not in division
+    assert ":2:" in division or " at " not in division
+    assert re.search(r"outer at \S*:7:\d+", caller), caught.value.status

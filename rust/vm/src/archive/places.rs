@@ -41,10 +41,7 @@ fn look_up(archive: &Archive, ordinal: usize, pc: u32) -> Result<Option<Place>> 
     let root = Buffer::new(archive.flatbuffer(), &budget).root()?;
     let Some(debug) = root.table(DEBUG_DATABASE, "debug_database")? else { return Ok(None) };
     let Some(functions) = debug.vector(FUNCTIONS, 4, "debug functions")? else { return Ok(None) };
-    if ordinal >= functions.len() {
-        return Ok(None);
-    }
-    let Some(function) = functions.opt_table(ordinal, "debug function")? else { return Ok(None) };
+    let Some(function) = entry(archive, functions, ordinal)? else { return Ok(None) };
     let name = function.text(0, "local_name")?.filter(|name| !name.is_empty()).map(str::to_owned);
     let mut place = Place { function: name, location: None };
     let Some(entries) = function.vector(1, 8, "debug locations")? else { return Ok(Some(place)) };
@@ -53,6 +50,25 @@ fn look_up(archive: &Archive, ordinal: usize, pc: u32) -> Result<Option<Place>> 
         place.location = locations.text(index, &mut steps)?;
     }
     Ok(Some(place))
+}
+
+/// The entry of function `ordinal`.
+///
+/// IREE keeps only the entry of its last function when there are several. Whose the entries of such a database are can be
+/// said by the names of exported functions only.
+fn entry<'a>(archive: &Archive, functions: Vector<'a>, ordinal: usize) -> Result<Option<Table<'a>>> {
+    let def = archive.def();
+    if functions.len() == def.functions.len() {
+        return if ordinal < functions.len() { functions.opt_table(ordinal, "debug function") } else { Ok(None) };
+    }
+    for index in 0..functions.len().min(STEPS) {
+        let Some(function) = functions.opt_table(index, "debug function")? else { continue };
+        let name = function.text(0, "local_name")?.unwrap_or_default();
+        if def.exports.iter().any(|export| export.ordinal as usize == ordinal && export.name == name) {
+            return Ok(Some(function));
+        }
+    }
+    Ok(None)
 }
 
 /// The location of the last entry that is not behind `pc`; entries are sorted.
