@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import tiree.runtime as rt
 from runtime.modules import ADD, ASYNC_FLAGS, WAITS, iree_module
+from tiree.runtime import coroutines
 
 A = np.array([1, 2, 3, 4], np.float32)
 
@@ -361,3 +362,43 @@ def test_mixed(device: rt.HalDevice, bound: Bound, add_async: bytes):
 
     asyncio.run(main())
     assert bound.alive() == 0
+
+
+class Ending(rt.PythonModule, name="ending"):
+    """Raises what ends event loops."""
+
+    async def leave(self, kind: rt.i32) -> rt.i32:
+        if kind == 3:
+            asyncio.get_running_loop().stop()
+            await asyncio.sleep(0.001)
+        if kind in (1, 2):
+            raise (SystemExit, KeyboardInterrupt)[kind - 1](kind)
+        await asyncio.sleep(0.01)
+        return kind
+
+
+def test_exceptions_that_end_loops_end_only_their_call():
+    ending = rt.load_vm_modules(Ending.create())[0]
+    others = [ending.leave.start(10 + i) for i in range(3)]
+    assert not any(other.step() for other in others)
+    for kind, exception in ((1, SystemExit), (2, KeyboardInterrupt)):
+        with pytest.raises(exception):
+            ending.leave.limited(timeout=20)(kind)
+        assert ending.leave.limited(timeout=20)(0) == 0
+    assert ending.leave.limited(timeout=20)(3) == 3
+    for other in others:
+        other.wait(20)
+        assert other.step()
+    assert [other.results() for other in others] == [10, 11, 12]
+
+
+def test_a_loop_whose_thread_is_gone_is_replaced(monkeypatch: pytest.MonkeyPatch):
+    thread = threading.Thread(target=int)
+    thread.start()
+    thread.join()
+    loop = asyncio.new_event_loop()
+    monkeypatch.setattr(coroutines, "_background", (thread, loop))
+    loop.close()
+    ending = rt.load_vm_modules(Ending.create())[0]
+    assert ending.leave.limited(timeout=20)(5) == 5
+    assert coroutines.background_loop() is not loop

@@ -6,6 +6,7 @@ Called natively: `launch` when a function of a Python module returned a coroutin
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 from collections.abc import Coroutine
@@ -17,7 +18,7 @@ from tiree._native import HalFence
 Started = asyncio.Task[Any] | Future[Any]
 
 _lock = threading.Lock()
-_background: asyncio.AbstractEventLoop | None = None
+_background: tuple[threading.Thread, asyncio.AbstractEventLoop] | None = None
 
 
 def _after_fork() -> None:
@@ -29,15 +30,24 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
+def _serve(loop: asyncio.AbstractEventLoop) -> None:
+    """Runs `loop` for good. SystemExit and KeyboardInterrupt end a run of the loop, after the task that raised them has
+    them as its result: the call gets them, and the tasks of others go on."""
+    while not loop.is_closed():
+        with contextlib.suppress(BaseException):
+            loop.run_forever()
+
+
 def background_loop() -> asyncio.AbstractEventLoop:
     """A loop in a daemon thread, for coroutines of calls that no event loop drives. A forked child gets its own."""
     global _background
     with _lock:
-        if _background is None:
+        if _background is None or not _background[0].is_alive():
             loop = asyncio.new_event_loop()
-            threading.Thread(target=loop.run_forever, name="tiree-coroutines", daemon=True).start()
-            _background = loop
-        return _background
+            thread = threading.Thread(target=_serve, args=(loop,), name="tiree-coroutines", daemon=True)
+            thread.start()
+            _background = thread, loop
+        return _background[1]
 
 
 def launch(coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop | None, ended: HalFence) -> Started:

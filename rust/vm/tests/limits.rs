@@ -275,6 +275,69 @@ fn fuel_is_what_is_executed_at_least_and_always_the_same() {
     }
 }
 
+/// One function for each operation whose work grows with a length; they take the length and something to keep alive.
+fn bulk_context() -> Context {
+    let mut text = String::from(
+        "vm.module @bulk version 0\nvm.type i32\nvm.type i64\nvm.type !vm.buffer\nvm.type !vm.opaque\n\
+         vm.type !vm.list<!vm.opaque>\nvm.type !vm.list<i32>\n",
+    );
+    for (name, operation) in BULK {
+        text += &format!(
+            "vm.export @{name}\nvm.func @{name}(%i0:1: i64, %r0: !vm.opaque) -> (i32) {{\n^bb0:\n  \
+             %i4 = vm.const.i32 64\n  %i6:7 = vm.const.i64.zero\n  %i5 = vm.trunc.i64.i32 %i0:1\n  \
+             %r1 = vm.buffer.alloc %i0:1, %i4\n  %r2 = vm.buffer.alloc %i0:1, %i4\n  \
+             %r3 = vm.list.alloc %i4 : !vm.list<!vm.opaque>\n  {operation}\n  vm.return %i4\n}}\n"
+        );
+    }
+    let module = assemble(&text, "bulk.vmasm").unwrap();
+    let module = BytecodeModule::load(Archive::copy(&module.bytes, "b").unwrap(), &TypeRegistry::default()).unwrap();
+    Context::with_options([module.into()], &ContextOptions { memory: Some(8 << 30), ..ContextOptions::default() })
+        .unwrap()
+}
+
+const BULK: [(&str, &str); 9] = [
+    ("hash", "%i8:9 = vm.buffer.hash %r1, %i6:7, %i0:1"),
+    ("compare", "%i8 = vm.buffer.compare %r1, %i6:7, %r2, %i6:7, %i0:1"),
+    ("clone", "%r4 = vm.buffer.clone %r1, %i6:7, %i0:1, %i4"),
+    ("copy", "vm.buffer.copy %r1, %i6:7, %r2, %i6:7, %i0:1"),
+    ("fill8", "vm.buffer.fill.i8 %r1, %i6:7, %i0:1, %i4"),
+    (
+        "fill32",
+        "%i12:13 = vm.const.i64 8\n  %i10:11 = vm.div.i64.s %i0:1, %i12:13\n  vm.buffer.fill.i32 %r1, %i6:7, %i10:11, %i4",
+    ),
+    (
+        "fill64",
+        "%i12:13 = vm.const.i64 8\n  %i10:11 = vm.div.i64.s %i0:1, %i12:13\n  vm.buffer.fill.i64 %r1, %i6:7, %i10:11, %i0:1",
+    ),
+    ("resize", "vm.list.resize %r3, %i5"),
+    ("regrow", "vm.list.resize %r3, %i4\n  vm.list.resize %r3, %i5"),
+];
+
+/// One instruction may have as much to do as a loop; it ends like one.
+#[test]
+fn one_long_instruction_has_a_deadline_too() {
+    let context = bulk_context();
+    let quota = context.quota().unwrap();
+    let idle = quota.used();
+    let alive = Arc::new(AtomicUsize::new(1));
+    for (name, _) in BULK {
+        let function = context.function("bulk", name).unwrap();
+        let limits = Limits { timeout: Some(Duration::from_millis(1)), ..Limits::default() };
+        let length = if name.starts_with("re") { 1_i64 << 24 } else { 1 << 28 };
+        let counted = Value::Ref(Some(Arc::new(Counted(alive.clone()))));
+        alive.store(1, SeqCst);
+        let status = function.invoke_limited(vec![length.into(), counted], &limits).unwrap_err();
+        assert_eq!(
+            (status.code(), status.limit()),
+            (StatusCode::DeadlineExceeded, Some(Limit::Time)),
+            "{name} {status}"
+        );
+        assert_eq!((alive.load(SeqCst), quota.used()), (0, idle), "{name}");
+        assert!(function.invoke_limited(vec![4096_i64.into(), Value::NULL], &Limits::default()).is_ok(), "{name}");
+        assert_eq!(quota.used(), idle, "{name}");
+    }
+}
+
 thread_local! {
     static STOP: Cell<bool> = const { Cell::new(false) };
 }
@@ -294,6 +357,11 @@ fn an_interrupt_leaves_nothing() {
         assert_eq!(alive.load(SeqCst), 0);
         assert_eq!(format!("{:?}", enter(&context, DONE, &Limits::default()).unwrap()), "[i32=7]");
     }
+    let context = bulk_context();
+    STOP.set(true);
+    let status = context.function("bulk", "hash").unwrap().invoke(vec![(1_i64 << 30).into(), Value::NULL]).unwrap_err();
+    STOP.set(false);
+    assert_eq!((status.code(), status.message()), (StatusCode::Cancelled, "stop"));
 }
 
 /// Limits of the context hold for calls without their own.

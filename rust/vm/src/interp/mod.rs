@@ -4,6 +4,7 @@
 //! the operations, `state` how they follow each other. They access registers unchecked: what they rely on is proved by
 //! the verifier and kept by the frames here.
 
+mod bulk;
 mod handlers;
 mod imports;
 mod math;

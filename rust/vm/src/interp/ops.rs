@@ -10,7 +10,6 @@ use crate::bytecode::MOVE;
 use crate::context::BytecodeInstance;
 use crate::list::VmList;
 use crate::refs::Ref;
-use crate::siphash::siphash24;
 use crate::slot::Slot;
 use crate::status::{Result, Status, StatusCode};
 use crate::types::TypeDef;
@@ -165,24 +164,6 @@ pub fn buffer_alloc(instance: &BytecodeInstance, length: i64, alignment: i32) ->
         usize::try_from(length).map_err(|_| Status::invalid_argument(format!("buffer length {length} is negative")))?;
     let charge = instance.charge(length)?;
     Ok(VmBuffer::allocate(length, alignment as u32 as usize)?.charged(charge))
-}
-
-/// SipHash of a range.
-pub fn buffer_hash(source: &VmBuffer, offset: i64, length: i64) -> Result<i64> {
-    let start = source.check_range(offset as u64, length as u64)?;
-    let hash = match source.as_slice() {
-        Some(bytes) => siphash24(&bytes[start..start + length as usize]),
-        None => {
-            let mut bytes = Vec::new();
-            bytes
-                .try_reserve_exact(length as usize)
-                .map_err(|_| Status::resource_exhausted("no memory to hash the buffer"))?;
-            bytes.resize(length as usize, 0);
-            source.read(start as u64, &mut bytes)?;
-            siphash24(&bytes)
-        }
-    };
-    Ok(hash as i64)
 }
 
 /// Message and code of `vm.fail`; the message lies at `at` in the function's bytecode.

@@ -8,6 +8,7 @@ use super::Machine;
 use super::stack::{header, slot};
 use crate::bytecode::{Inst, MOVE};
 use crate::context::BytecodeInstance;
+use crate::limits::Budget;
 use crate::refs::Ref;
 use crate::slot::Slot;
 use crate::status::Status;
@@ -155,6 +156,12 @@ impl State {
     #[inline(always)]
     pub unsafe fn instance<'a>(self) -> &'a BytecodeInstance {
         unsafe { &*header(self.fp).instance }
+    }
+
+    /// What is left of the limits, for operations that take long.
+    #[inline(always)]
+    pub unsafe fn budget<'a>(self) -> &'a mut Budget {
+        unsafe { &mut (*self.m).budget }
     }
 
     /// Entry `ordinal` of the module's type table.

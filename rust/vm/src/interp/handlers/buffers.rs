@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use crate::interp::ops;
 use crate::interp::state::{outlined, quick};
+use crate::interp::{bulk, ops};
 use crate::slot::Slot;
 
 /// Reads an element: at once when it is where its alignment wants it.
@@ -51,7 +51,9 @@ macro_rules! fill {
     ($name:ident, $fill:ident, $read:ident as $ty:ty) => {
         outlined!($name, 2, |s| {
             let (inst, length) = (s.inst(), s.i64(s.inst().c));
-            ops::buffer(s.slot(inst.a))?.$fill(s.i64(inst.b), length, s.$read(s.word(1).op) as $ty)?;
+            let (buffer, value) = (ops::buffer(s.slot(inst.a))?, s.$read(s.word(1).op) as $ty);
+            let range = (s.i64(inst.b), length);
+            bulk::fill(s.budget(), buffer, range, size_of::<$ty>(), |at, count| buffer.$fill(at, count, value))?;
             Ok(ops::bulk(length as usize * size_of::<$ty>()))
         });
     };
@@ -86,7 +88,7 @@ outlined!(BufferClone, 2, |s| {
     let source = ops::buffer(s.slot(inst.a))?;
     source.check_range(offset, length)?;
     let charge = s.instance().charge(length as usize)?;
-    let copy = source.clone_range(offset, length, alignment)?.charged(charge);
+    let copy = bulk::clone(s.budget(), source, offset, length, alignment)?.charged(charge);
     s.slot_mut(word.a).set(Slot::new(Some(Arc::new(copy))));
     Ok(ops::bulk(length as usize))
 });
@@ -102,7 +104,7 @@ outlined!(BufferCopy, 2, |s| {
     let (inst, word) = (s.inst(), s.word(1));
     let (source, target) = (ops::buffer(s.slot(inst.a))?, ops::buffer(s.slot(inst.c))?);
     let length = s.u64(word.a);
-    target.copy_from(s.u64(word.op), source, s.u64(inst.b), length)?;
+    bulk::copy(s.budget(), (target, s.u64(word.op)), (source, s.u64(inst.b)), length)?;
     Ok(ops::bulk(length as usize))
 });
 
@@ -110,14 +112,14 @@ outlined!(BufferCompare, 2, |s| {
     let (inst, word) = (s.inst(), s.word(1));
     let (left, right) = (ops::buffer(s.slot(inst.a))?, ops::buffer(s.slot(inst.c))?);
     let length = s.u64(word.a);
-    let equal = left.compare(s.u64(inst.b), right, s.u64(word.op), length)?;
+    let equal = bulk::compare(s.budget(), (left, s.u64(inst.b)), (right, s.u64(word.op)), length)?;
     s.set32(word.b, equal.into());
     Ok(ops::bulk(length as usize))
 });
 
 outlined!(BufferHash, 2, |s| {
     let (inst, length) = (s.inst(), s.i64(s.inst().c));
-    let hash = ops::buffer_hash(ops::buffer(s.slot(inst.a))?, s.i64(inst.b), length)?;
-    s.set64(s.word(1).op, hash as u64);
+    let hash = bulk::hash(s.budget(), ops::buffer(s.slot(inst.a))?, s.i64(inst.b), length)?;
+    s.set64(s.word(1).op, hash);
     Ok(ops::bulk(length as usize))
 });

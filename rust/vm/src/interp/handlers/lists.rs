@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::interp::ops;
 use crate::interp::state::{outlined, quick};
+use crate::interp::{bulk, ops};
 use crate::list::{self, VmList};
 use crate::refs;
 use crate::slot::Slot;
@@ -76,10 +76,7 @@ outlined!(ListSize, 1, |s| {
 
 outlined!(ListResize, 1, |s| {
     let (inst, length) = (s.inst(), s.u32(s.inst().b) as usize);
-    let list = ops::list(s.slot(inst.a))?;
-    let cost = ops::bulk(length.abs_diff(list.len()));
-    list.resize(length)?;
-    Ok(cost)
+    Ok(ops::bulk(bulk::resize(s.budget(), ops::list(s.slot(inst.a))?, length)?))
 });
 
 outlined!(ListGetRef, 2, |s| {

@@ -1,0 +1,218 @@
+//! Operations over many bytes or elements, which are done in slices: between two of them the limits are looked at, as
+//! between instructions. What fits into one slice is done at once.
+//!
+//! An operation that is given up leaves done what it has done, and the list as long as it has become.
+
+use std::time::Instant;
+
+use crate::buffer::VmBuffer;
+use crate::limits::Budget;
+use crate::list::VmList;
+use crate::status::Result;
+
+/// Bytes of a slice.
+const BYTES: usize = 1 << 20;
+/// Elements of a list in a slice.
+const ELEMENTS: usize = 1 << 16;
+
+/// Does `work` on the start and the length of each slice, until it says that the rest does not matter.
+fn slices(
+    budget: &mut Budget,
+    length: usize,
+    size: usize,
+    mut work: impl FnMut(usize, usize) -> Result<bool>,
+) -> Result<()> {
+    let mut done = 0;
+    loop {
+        let step = (length - done).min(size);
+        let goes_on = work(done, step)?;
+        done += step;
+        if !goes_on || done == length {
+            return Ok(());
+        }
+        budget.look(Instant::now())?;
+    }
+}
+
+/// SipHash of a range.
+pub fn hash(budget: &mut Budget, source: &VmBuffer, offset: i64, length: i64) -> Result<u64> {
+    use crate::siphash::SipHash;
+
+    let start = source.check_range(offset as u64, length as u64)?;
+    let (mut hash, mut scratch) = (SipHash::new(), [0; 1024]);
+    slices(budget, length as usize, BYTES, |at, size| {
+        let from = start + at;
+        if let Some(bytes) = source.as_slice() {
+            hash.write(&bytes[from..from + size]);
+            return Ok(true);
+        }
+        for done in (0..size).step_by(scratch.len()) {
+            let part = (size - done).min(scratch.len());
+            source.read((from + done) as u64, &mut scratch[..part])?;
+            hash.write(&scratch[..part]);
+        }
+        Ok(true)
+    })?;
+    Ok(hash.finish())
+}
+
+/// See [`VmBuffer::compare`].
+pub fn compare(
+    budget: &mut Budget,
+    (left, left_at): (&VmBuffer, u64),
+    (right, right_at): (&VmBuffer, u64),
+    length: u64,
+) -> Result<bool> {
+    left.check_range(left_at, length)?;
+    right.check_range(right_at, length)?;
+    let mut equal = true;
+    slices(budget, length as usize, BYTES, |at, size| {
+        equal = left.compare(left_at + at as u64, right, right_at + at as u64, size as u64)?;
+        Ok(equal)
+    })?;
+    Ok(equal)
+}
+
+/// See [`VmBuffer::copy_from`].
+pub fn copy(
+    budget: &mut Budget,
+    (target, to): (&VmBuffer, u64),
+    (source, from): (&VmBuffer, u64),
+    length: u64,
+) -> Result<()> {
+    if length <= BYTES as u64 {
+        return target.copy_from(to, source, from, length);
+    }
+    let first = source.check_range(from, length)?;
+    target.check_mutable()?;
+    let second = target.check_range(to, length)?;
+    let (start, end) = (source.as_ptr().addr().get() + first, target.as_ptr().addr().get() + second);
+    let backwards = end > start && end - start < length as usize;
+    slices(budget, length as usize, BYTES, |at, size| {
+        let at = if backwards { length - (at + size) as u64 } else { at as u64 };
+        target.copy_from(to + at, source, from + at, size as u64)?;
+        Ok(true)
+    })
+}
+
+/// See [`VmBuffer::clone_range`].
+pub fn clone(budget: &mut Budget, source: &VmBuffer, offset: u64, length: u64, alignment: usize) -> Result<VmBuffer> {
+    if length <= BYTES as u64 {
+        return source.clone_range(offset, length, alignment);
+    }
+    source.check_range(offset, length)?;
+    let copy = VmBuffer::allocate(length as usize, alignment)?;
+    slices(budget, length as usize, BYTES, |at, size| {
+        // SAFETY: inside the copy, which is private, so a plain slice of it may be filled.
+        let out = unsafe { std::slice::from_raw_parts_mut(copy.as_ptr().as_ptr().add(at), size) };
+        source.read(offset + at as u64, out)?;
+        Ok(true)
+    })?;
+    Ok(copy)
+}
+
+/// Fills `length` elements of `size` bytes from element `index` on, with `fill` from where and how many.
+pub fn fill(
+    budget: &mut Budget,
+    buffer: &VmBuffer,
+    (index, length): (i64, i64),
+    size: usize,
+    fill: impl Fn(i64, i64) -> Result<()>,
+) -> Result<()> {
+    let capacity = (buffer.len() / size) as u64;
+    let fits = (index as u64).checked_add(length as u64).is_some_and(|end| end <= capacity);
+    if !fits || length as usize * size <= BYTES {
+        // At once, or an error.
+        return fill(index, length);
+    }
+    slices(budget, length as usize, BYTES / size, |at, count| {
+        fill(index + at as i64, count as i64)?;
+        Ok(true)
+    })
+}
+
+/// See [`VmList::resize`]; the number of elements that came or went.
+pub fn resize(budget: &mut Budget, list: &VmList, length: usize) -> Result<usize> {
+    let old = list.len();
+    let change = length.abs_diff(old);
+    if change <= ELEMENTS {
+        list.resize(length)?;
+        return Ok(change);
+    }
+    list.reserve(length)?;
+    slices(budget, change, ELEMENTS, |at, count| {
+        let done = at + count;
+        list.resize(if length > old { old + done } else { old - done })?;
+        Ok(true)
+    })?;
+    Ok(change)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::Limits;
+    use crate::types::{TypeDef, ValueType};
+
+    fn budget() -> Budget {
+        Budget::new(&Limits::default())
+    }
+
+    fn bytes(length: usize) -> Vec<u8> {
+        (0..length).map(|i| (i * 7 + i / 256 + i / 70_000) as u8).collect()
+    }
+
+    #[test]
+    fn overlapping_copies_of_all_lengths() {
+        for length in [0, 1, 7, 8, 9, 4095, 4096, 4097, 10000, BYTES, BYTES + 1, 2 * BYTES + 5] {
+            for (from, to) in [(0usize, 3usize), (3, 0), (0, 0), (1, 4099)] {
+                let mut expected = bytes(length + 4200);
+                let buffer = VmBuffer::copy_of(&expected, true).unwrap();
+                copy(&mut budget(), (&buffer, to as u64), (&buffer, from as u64), length as u64).unwrap();
+                expected.copy_within(from..from + length, to);
+                assert!(buffer.to_vec() == expected, "{length} {from} {to}");
+            }
+        }
+    }
+
+    #[test]
+    fn slices_are_the_whole() {
+        let data = bytes(2 * BYTES + 100);
+        let length = data.len() as u64 - 3;
+        let [fixed, mutable] = [false, true].map(|mutable| VmBuffer::copy_of(&data, mutable).unwrap());
+        let hashes = [&fixed, &mutable].map(|buffer| hash(&mut budget(), buffer, 3, length as i64).unwrap());
+        let mut whole = crate::siphash::SipHash::new();
+        whole.write(&data[3..]);
+        assert_eq!(hashes, [whole.finish(); 2]);
+        for source in [&fixed, &mutable] {
+            let copy = clone(&mut budget(), source, 3, length, 64).unwrap();
+            assert!(copy.to_vec() == data[3..]);
+            assert!(compare(&mut budget(), (&copy, 0), (source, 3), length).unwrap());
+            for at in [0, BYTES, length as usize - 1] {
+                copy.store_u8(at as i64, !data[at + 3]).unwrap();
+                assert!(!compare(&mut budget(), (source, 3), (&copy, 0), length).unwrap(), "{at}");
+                copy.store_u8(at as i64, data[at + 3]).unwrap();
+            }
+        }
+        let store = |at, count| mutable.fill_u32(at, count, 0x0403_0201);
+        fill(&mut budget(), &mutable, (1, data.len() as i64 / 4 - 2), 4, store).unwrap();
+        let filled = mutable.to_vec();
+        assert!(filled[..4] == data[..4] && filled[data.len() - 4..] == data[data.len() - 4..]);
+        assert!(filled[4..data.len() - 4].chunks(4).all(|element| element == [1, 2, 3, 4]));
+        assert!(fill(&mut budget(), &mutable, (2, data.len() as i64 / 4), 4, store).is_err());
+        assert!(fill(&mut budget(), &mutable, (-1, i64::MAX), 4, store).is_err());
+    }
+
+    #[test]
+    fn lists_come_to_their_length() {
+        for element in [TypeDef::Any, TypeDef::Ref("vm.list"), TypeDef::Value(ValueType::I32)] {
+            let list = VmList::new(element);
+            for (length, change) in [(3 * ELEMENTS + 1, 3 * ELEMENTS + 1), (5, 3 * ELEMENTS - 4), (5, 0), (0, 5)] {
+                assert_eq!(resize(&mut budget(), &list, length).unwrap(), change);
+                assert_eq!(list.len(), length);
+            }
+            assert!(resize(&mut budget(), &list, 1 << 30).is_err());
+            assert!(list.is_empty());
+        }
+    }
+}
