@@ -25,8 +25,9 @@ class CompiledModule(bytes):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the file."""
-        with open(path, "wb") as file:
-            file.write(self)
+        from tiree.support.replacing import replace_file
+
+        replace_file(path, self)
 
     def load(self, device: str = "local-task") -> Any:
         """The module ready to call; see `tiree.load`."""

@@ -366,3 +366,80 @@ def test_a_failed_conversion_lets_go(module: rt.Module) -> None:
         with contextlib.suppress(TypeError, ValueError):
             call()
         data.append(1)
+
+
+# What a variable keeps
+
+KEPT = """
+util.global private mutable @state = dense<0.0> : tensor<4xf32>
+func.func @set(%a: tensor<4xf32>) {
+  util.global.store %a, @state : tensor<4xf32>
+  return
+}
+func.func @get() -> tensor<4xf32> {
+  %g = util.global.load @state : tensor<4xf32>
+  return %g : tensor<4xf32>
+}
+func.func @delta(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %g = util.global.load @state : tensor<4xf32>
+  util.global.store %a, @state : tensor<4xf32>
+  %0 = stablehlo.subtract %a, %g : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+func.func @poke(%a: tensor<1xf32>) {
+  %i = stablehlo.constant dense<1> : tensor<i32>
+  %g = util.global.load @state : tensor<4xf32>
+  %0 = stablehlo.dynamic_update_slice %g, %a, %i : (tensor<4xf32>, tensor<1xf32>, tensor<i32>) -> tensor<4xf32>
+  util.global.store %0, @state : tensor<4xf32>
+  return
+}
+"""
+
+
+def by_tiree(device: str) -> Any:
+    return rt.load(tiree_module(KEPT), device)
+
+
+def by_iree(_: str) -> Any:
+    iree = pytest.importorskip("iree.runtime")
+    config = iree.Config("local-task")
+    return iree.load_vm_module(iree.VmModule.copy_buffer(config.vm_instance, iree_module(KEPT)), config)
+
+
+@pytest.mark.parametrize("load", [by_tiree, by_iree])
+@pytest.mark.parametrize("device", ["local-sync", "local-task"])
+class TestVariables:
+    def test_keep_what_they_were_given(self, load: Callable[[str], Any], device: str) -> None:
+        module, given = load(device), at(0, 4)
+        kept = given.copy()
+        module.set(given)
+        given[:] = -5
+        np.testing.assert_array_equal(np.asarray(module.get()), kept)
+
+    def test_of_a_buffer_that_the_caller_fills_again(self, load: Callable[[str], Any], device: str) -> None:
+        module, given = load(device), at(0, 4)
+        found: list[float] = []
+        for value in (1, 4, 9):
+            given[:] = value
+            found.append(float(np.asarray(module.delta(given))[0]))
+        assert found == [1, 3, 5]
+
+    def test_results_stay_when_the_variable_changes(self, load: Callable[[str], Any], device: str) -> None:
+        module = load(device)
+        module.set(np.full(4, 7, np.float32))
+        before = module.get()
+        module.poke(np.full(1, 3, np.float32))
+        np.testing.assert_array_equal(np.asarray(module.get()), [7, 3, 7, 7])
+        module.set(np.zeros(4, np.float32))
+        np.testing.assert_array_equal(np.asarray(before), np.full(4, 7))
+
+
+def test_only_functions_of_modules_with_variables_keep_arguments(device: rt.HalDevice) -> None:
+    def keeps(module: bytes, name: str) -> bool:
+        return getattr(rt.load(module, device), name).vm_function.reflection.get("tiree.inputs") == "kept"
+
+    kept = tiree_module(KEPT)
+    assert [keeps(kept, name) for name in ("set", "get", "delta", "poke")] == [True, False, True, True]
+    assert not keeps(tiree_module(ADD), "add")
+    counted = "util.global private mutable @n = 0 : i32\n" + ADD.replace("module {", "").rstrip()[:-1]
+    assert not keeps(tiree_module(counted), "add")

@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from tiree.support.errors import CompileError
+from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
 
 
@@ -149,8 +150,7 @@ def _compile_tool(source: Data, name: str, keywords: Mapping[str, Any]) -> bytes
         raise CompilerToolError(f"Error compiling {name}\nDiagnostics:\n{error}{notes}") from error
     if output_file is None:
         return output
-    with open(output_file, "wb") as file:
-        file.write(output)
+    replace_file(output_file, output)
     return None
 
 

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
+    AnyFloat,
     DenseArrayBase,
     DictionaryAttr,
     FunctionType,
+    IndexType,
+    IntegerType,
     ModuleOp,
     StringAttr,
     UnitAttr,
@@ -37,9 +40,11 @@ class WrapEntryPointsPass(ModulePass):
 
     Out: each public one takes a `!hal.buffer_view` for each tensor, imports it, and exports its tensor results; scalars
     pass through. `iree.abi.declaration` says in `iree.reflection` what the function was. `execution_model`
-    `async-external` adds a fence to wait for and one to signal. A public function that the module calls keeps its
-    tensor form under the name `_name`. Functions without a body are those of other modules; calls give them views.
-    Raises `CompileError` for argument attributes of the ABI without support.
+    `async-external` adds a fence to wait for and one to signal. `tiree.inputs` is `kept` in it when the module has a
+    variable that could hold an argument after the call, so that callers must not lend their memory. A public function
+    that the module calls keeps its tensor form under the name `_name`. Functions without a body are those of other
+    modules; calls give them views. Raises `CompileError` for argument attributes of the ABI without
+    support.
     """
 
     name = "tiree-abi-wrap-entry-points"
@@ -48,6 +53,7 @@ class WrapEntryPointsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
         names = SymbolNames(op)
+        kept = any(isinstance(each, util.GlobalOp) and _can_keep_arguments(each) for each in op.body.block.ops)
         called: dict[str, list[util.CallOp]] = {}
         for call in op.walk():
             if isinstance(call, util.CallOp):
@@ -60,7 +66,11 @@ class WrapEntryPointsPass(ModulePass):
                 _check_name(function)
                 if calls:
                     function = _split_off(op.body.block, function, calls, names.unique(f"_{function.sym_name.data}"))
-                _Wrapper(function, self.execution_model == "async-external").wrap()
+                _Wrapper(function, self.execution_model == "async-external", kept).wrap()
+
+
+def _can_keep_arguments(variable: util.GlobalOp) -> bool:
+    return variable.is_mutable is not None and not isinstance(variable.type, IntegerType | IndexType | AnyFloat)
 
 
 def _check_name(function: util.FuncOp) -> None:
@@ -94,9 +104,10 @@ def _split_off(block: Block, function: util.FuncOp, calls: Sequence[util.CallOp]
 class _Wrapper:
     """Wraps one function in place."""
 
-    def __init__(self, function: util.FuncOp, fences: bool) -> None:
+    def __init__(self, function: util.FuncOp, fences: bool, kept: bool) -> None:
         self.function = function
         self.fences = fences
+        self.kept = kept
         block = function.body.blocks.first
         assert block is not None
         self.entry = block
@@ -133,6 +144,8 @@ class _Wrapper:
         entries["iree.abi.declaration"] = StringAttr(declaration)
         if self.fences:
             entries["iree.abi.model"] = StringAttr("coarse-fences")
+        if self.kept and type.inputs.data:
+            entries["tiree.inputs"] = StringAttr("kept")
         attributes = {
             **function.attributes,
             "iree.abi.stub": UnitAttr(),

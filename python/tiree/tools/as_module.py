@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from tiree.support.replacing import replace_file
 from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.runtime_flags import expand_flagfiles
@@ -57,8 +58,7 @@ def assemble_file(source: str, target: str, verify: bool) -> None:
     if target == "-":
         sys.stdout.buffer.write(module)
     else:
-        with open(target, "wb") as file:
-            file.write(module)
+        replace_file(target, module)
 
 
 if __name__ == "__main__":

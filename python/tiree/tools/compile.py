@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
@@ -219,15 +220,7 @@ def _write(path: str, output: bytes) -> None:
         sys.stdout.buffer.write(output)
         sys.stdout.buffer.flush()
         return
-    # Written beside the target and renamed, so that nobody reads half a module.
-    temporary = f"{path}.{os.getpid()}.part"
-    if not os.path.isdir(os.path.dirname(path) or ".") or (os.path.exists(path) and not os.path.isfile(path)):
-        with open(path, "wb") as file:
-            file.write(output)
-        return
-    with open(temporary, "wb") as file:
-        file.write(output)
-    os.replace(temporary, path)
+    replace_file(path, output)
 
 
 def entry() -> NoReturn:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from tiree import _native
+from tiree.support.replacing import replacing
 from tiree.tools.flags import Flag, ParsedFlags, fail
 from tiree.tools.parameter_files import dump_index, parameter_indices, run_tool
 from tiree.tools.runtime_flags import PARAMETER_FLAGS
@@ -56,7 +57,7 @@ def find(indices: dict[str, _native.ParameterIndex], scope: str, key: str, text:
 def extract(entry: _native.ParameterIndexEntry, path: str) -> None:
     """Writes the bytes of an entry to a file, a piece at a time."""
     print(f"Extracting parameter `{entry.key}` ({entry.length}b) to `{path}`...")
-    with open(path, "wb") as file:
+    with replacing(path) as file:
         if entry.is_file:
             file.write(entry.file_view)
             return

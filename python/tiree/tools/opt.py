@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.pass_registry import load_pass, pass_locations
 from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.support.replacing import replace_file
 from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
@@ -155,8 +156,7 @@ def _write(path: str, text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
+    replace_file(path, text.encode())
 
 
 def _transform(parsed: ParsedFlags, text: str, filename: str) -> str:

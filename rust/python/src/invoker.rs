@@ -209,7 +209,9 @@ impl FunctionInvoker {
         let policy = |always_copy| ImportPolicy { allocator: device.0.allocator().clone(), always_copy };
         // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
-        let (policy, copying) = (policy(!made_by_tiree), policy(true));
+        // What a variable of the module may hold after the call must not change with the caller's arrays.
+        let kept = vm_function.attr("tiree.inputs") == Some("kept");
+        let (policy, copying) = (policy(!made_by_tiree || kept), policy(true));
         let vm_function = vm_function.clone();
         Ok(FunctionInvoker {
             function,

@@ -61,7 +61,7 @@ impl NarrowResults {
         }
         for (value, element) in results.iter_mut().zip(self.0.iter()) {
             if let (Value::I32(bits), Some(element)) = (&mut *value, element) {
-                let unused = 32 - if *element == ElementType::BOOL_8 { 1 } else { element.bit_count() as u32 };
+                let unused = 32 - if *element == ElementType::BOOL_8 { 1 } else { element.bit_count() };
                 let unsigned = matches!(*element, ElementType::UINT_4 | ElementType::UINT_8 | ElementType::UINT_16);
                 let left = *bits << unused;
                 *bits = if unsigned || unused == 31 { (left as u32 >> unused) as i32 } else { left >> unused };

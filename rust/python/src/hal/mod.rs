@@ -12,5 +12,6 @@ pub mod file_handle;
 pub mod module;
 pub mod parameters;
 pub mod peak;
+pub mod replacing;
 pub mod semaphore;
 pub mod topology;

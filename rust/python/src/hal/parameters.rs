@@ -1,6 +1,5 @@
 //! Parameters: `ParameterIndex` and its entries, providers, and the `io_parameters` module.
 
-use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,6 +13,7 @@ use tiree_vm::context::AnyModule;
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
 use crate::hal::file_handle::{FileHandle, memory_view, readable_only, source_of};
+use crate::hal::replacing::replace;
 use crate::vm::module::{VmInstance, VmModule};
 
 /// One parameter of an index.
@@ -276,14 +276,17 @@ fn parse_format(name: &str) -> tiree_vm::Result<Format> {
     Format::parse(name.strip_prefix('.').unwrap_or(name))
 }
 
-/// Writes an archive at `offset` of a file, which is made if there is none, and cut to the archive's end if the offset
-/// is 0.
+/// Writes an archive at `offset` of a file, which is made if there is none and ends with the archive if the offset is 0.
+/// The entries may be in that very file.
 fn write_archive(builder: &ArchiveBuilder, path: &std::path::Path, offset: u64) -> std::io::Result<()> {
-    let file = File::options().write(true).create(true).truncate(offset == 0).open(path)?;
-    let mut writer = BufWriter::with_capacity(1 << 16, file);
-    writer.seek(SeekFrom::Start(offset))?;
-    builder.write(&mut writer)?;
-    writer.flush()
+    replace(path, offset != 0, |file| {
+        let mut writer = BufWriter::with_capacity(1 << 16, file);
+        if offset != 0 {
+            writer.seek(SeekFrom::Start(offset))?;
+        }
+        builder.write(&mut writer)?;
+        writer.flush()
+    })
 }
 
 /// Writes the entries of `index` into an archive, data aligned to `alignment`. Of the splats `expanded` (by number) all

@@ -1,0 +1,130 @@
+"""Files that are written over: what is loaded from them stays, errors leave them alone, pipes and links work."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tiree
+import tiree.runtime as rt
+from runtime.modules import ADD, tiree_module
+from tiree.support.replacing import replace_file
+
+W = np.arange(50_000, dtype=np.float32)
+
+
+def archive(path: Path) -> Path:
+    rt.save_archive_file({"w": W, "b": np.ones(3, np.int8)}, path)
+    return path
+
+
+def loaded(path: Path) -> rt.ParameterIndex:
+    index = rt.ParameterIndex()
+    index.load(str(path))
+    return index
+
+
+def run(tool: str, *flags: str, **settings: object) -> subprocess.CompletedProcess[bytes]:
+    """In a process of its own, as reading a cut file ends one."""
+    command = [sys.executable, "-m", f"tiree.tools.{tool}", *flags]
+    return subprocess.run(command, capture_output=True, check=False, **settings)  # type: ignore[call-overload]
+
+
+class TestArchives:
+    def test_a_file_is_converted_onto_itself(self, tmp_path: Path) -> None:
+        path = archive(tmp_path / "x.irpa")
+        done = run("convert_parameters", f"--parameters={path}", f"--output={path}", "--exclude=b")
+        assert done.returncode == 0, done.stderr
+        (key, entry), *others = loaded(path).items()
+        assert (key, others) == ("w", [])
+        np.testing.assert_array_equal(np.frombuffer(entry.file_view, np.float32), W)
+        assert os.listdir(tmp_path) == ["x.irpa"]
+
+    @pytest.mark.parametrize("offset", [0, 4096])
+    def test_an_index_is_written_onto_its_file(self, tmp_path: Path, offset: int) -> None:
+        path = archive(tmp_path / "x.irpa")
+        index, old = loaded(path), path.read_bytes()
+        script = (
+            "import sys, tiree.runtime as rt; index = rt.ParameterIndex(); index.load(sys.argv[1]);"
+            "index.create_archive_file(sys.argv[1], int(sys.argv[2]))"
+        )
+        done = subprocess.run([sys.executable, "-c", script, path, str(offset)], capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr
+        new = path.read_bytes()
+        assert new[:offset] == old[:offset]
+        assert new[offset : offset + 4] == b"IRPA"
+        assert W.tobytes() in new[offset:]
+        np.testing.assert_array_equal(np.frombuffer(index[0].file_view, np.float32), W)
+        assert os.listdir(tmp_path) == ["x.irpa"]
+
+    def test_an_entry_is_extracted_onto_its_file(self, tmp_path: Path) -> None:
+        path = archive(tmp_path / "x.irpa")
+        done = run("dump_parameters", f"--parameters={path}", f"--extract=w={path}")
+        assert done.returncode == 0, done.stderr
+        assert path.read_bytes() == W.tobytes()
+
+    def test_an_error_leaves_the_file(self, tmp_path: Path) -> None:
+        """The limit on the size of files stands for a full disk."""
+        path = archive(tmp_path / "x.irpa")
+        old = path.read_bytes()
+        script = (
+            "import resource, signal, sys, tiree.runtime as rt; signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096));"
+            "rt.save_archive_file({'w': bytes(10000)}, sys.argv[1])"
+        )
+        done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, check=False)
+        assert b"OSError: " in done.stderr
+        assert path.read_bytes() == old
+        assert os.listdir(tmp_path) == ["x.irpa"]
+
+    @pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1"])
+    def test_into_a_pipe(self, tmp_path: Path, path: str) -> None:
+        wanted = archive(tmp_path / "x.irpa").read_bytes()
+        done = run("convert_parameters", f"--parameters={tmp_path}/x.irpa", f"--output={path}", "--quiet")
+        assert done.returncode == 0, done.stderr
+        assert done.stdout == wanted
+
+    def test_links_and_permissions_stay(self, tmp_path: Path) -> None:
+        path = archive(tmp_path / "x.irpa")
+        path.chmod(0o640)
+        (tmp_path / "link").symlink_to("x.irpa")
+        rt.save_archive_file({"b": b"1234"}, tmp_path / "link")
+        assert (tmp_path / "link").is_symlink()
+        assert [key for key, _ in loaded(path).items()] == ["b"]
+        assert path.stat().st_mode & 0o777 == 0o640
+
+
+class TestModules:
+    @pytest.mark.parametrize("write", [tiree.CompiledModule.save, lambda module, path: replace_file(path, module)])
+    def test_a_loaded_file_is_written_over(self, tmp_path: Path, write: Callable[[bytes, Path], None]) -> None:
+        path = tmp_path / "x.vmfb"
+        write(tiree.CompiledModule(tiree_module(ADD)), path)
+        module = rt.load(str(path), "local-sync")
+        write(tiree.CompiledModule(b"x"), path)
+        ones = np.ones(4, np.float32)
+        np.testing.assert_array_equal(np.asarray(module.add(ones, ones)), ones * 2)
+        assert path.read_bytes() == b"x"
+        assert os.listdir(tmp_path) == ["x.vmfb"]
+
+    def test_an_error_leaves_the_file(self, tmp_path: Path) -> None:
+        path = tmp_path / "x"
+        path.write_bytes(b"old")
+        with pytest.raises(TypeError):
+            replace_file(path, "text")  # type: ignore[arg-type]
+        assert path.read_bytes() == b"old"
+        assert os.listdir(tmp_path) == ["x"]
+        with pytest.raises(OSError, match="nowhere/x") as caught:
+            replace_file(tmp_path / "nowhere/x", b"")
+        assert caught.value.filename == str(tmp_path / "nowhere/x")
+
+    def test_into_a_pipe(self, tmp_path: Path) -> None:
+        (tmp_path / "add.mlir").write_text(ADD)
+        flags = ["add.mlir", "--iree-llvmcpu-target-cpu=generic", "-o"]
+        direct, piped = (run("compile", *flags, path, cwd=tmp_path) for path in ("-", "/dev/stdout"))
+        assert (direct.returncode, piped.returncode) == (0, 0)
+        assert direct.stdout == piped.stdout
