@@ -12,11 +12,11 @@ use crate::bytecode::BytecodeModule;
 use crate::cconv::CallingConvention;
 use crate::invocation::{self, Invocation};
 use crate::limits::Limits;
-use crate::list;
+use crate::list::Holders;
 use crate::module::{Module, NativeModule};
 use crate::quota::{Charge, Quota};
 use crate::refs::Ref;
-use crate::status::{Annotate, Result, Status};
+use crate::status::{Annotate, Result, Status, StatusCode};
 use crate::value::Value;
 
 /// A module of either make.
@@ -93,15 +93,29 @@ pub(crate) struct BytecodeInstance {
     pub imports: Box<[Option<ImportTarget>]>,
     /// What the memory of its objects is taken from.
     pub quota: Option<Arc<Quota>>,
+    /// The lists of the context that may hold each other.
+    pub holders: Arc<Holders>,
 }
 
 /// What an object takes beside its contents.
 const OBJECT_SIZE: usize = 96;
 
 impl BytecodeInstance {
-    /// Takes the bytes of a new object from the quota, if there is one.
+    /// Takes the bytes of a new object from the quota, if there is one. Lists that hold each other may have to go for it.
     pub fn charge(&self, bytes: usize) -> Result<Option<Charge>> {
-        self.quota.as_ref().map(|quota| Charge::new(quota, bytes.saturating_add(OBJECT_SIZE))).transpose()
+        let Some(quota) = &self.quota else { return Ok(None) };
+        self.allocating(|| Charge::new(quota, bytes.saturating_add(OBJECT_SIZE))).map(Some)
+    }
+
+    /// Allocates once more after a failure, without the lists that hold each other and nothing else does.
+    pub fn allocating<T>(&self, mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
+        allocate().or_else(|status| {
+            if status.code() != StatusCode::ResourceExhausted {
+                return Err(status);
+            }
+            self.holders.collect();
+            allocate()
+        })
     }
 }
 
@@ -172,6 +186,7 @@ struct Inner {
     frozen: bool,
     limits: Limits,
     quota: Option<Arc<Quota>>,
+    holders: Arc<Holders>,
 }
 
 impl Drop for Inner {
@@ -185,7 +200,7 @@ impl Drop for Inner {
                     .and_then(Invocation::finish);
             }
         }
-        list::collect();
+        self.holders.end();
     }
 }
 
@@ -218,7 +233,8 @@ impl Context {
         quota: Option<Arc<Quota>>,
         limits: &Limits,
     ) -> Result<Context> {
-        let inner = Inner { instances: RwLock::default(), frozen: true, limits: *limits, quota };
+        let inner =
+            Inner { instances: RwLock::default(), frozen: true, limits: *limits, quota, holders: Arc::default() };
         Context(Arc::new(inner)).link_all(modules)
     }
 
@@ -234,7 +250,13 @@ impl Context {
 
     fn empty(frozen: bool, options: &ContextOptions) -> Context {
         let quota = options.memory.map(Quota::new);
-        Context(Arc::new(Inner { instances: RwLock::default(), frozen, limits: options.limits, quota }))
+        Context(Arc::new(Inner {
+            instances: RwLock::default(),
+            frozen,
+            limits: options.limits,
+            quota,
+            holders: Arc::default(),
+        }))
     }
 
     /// The memory of its objects, when it is limited.
@@ -265,9 +287,7 @@ impl Context {
     fn link(&self, module: AnyModule) -> Result<()> {
         let instance = Arc::new(match module {
             AnyModule::Native(module) => Instance::Native(native_instance(module)?),
-            AnyModule::Bytecode(module) => {
-                Instance::Bytecode(bytecode_instance(module, &self.instances(), self.0.quota.clone())?)
-            }
+            AnyModule::Bytecode(module) => Instance::Bytecode(bytecode_instance(module, &self.instances(), &self.0)?),
         });
         if let (Instance::Bytecode(_), Some(ordinal)) = (&*instance, instance.any_module().lookup_export("__init")) {
             Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &self.0.limits)
@@ -414,8 +434,9 @@ fn native_instance(module: Arc<dyn NativeModule>) -> Result<NativeInstance> {
 fn bytecode_instance(
     module: Arc<BytecodeModule>,
     before: &[Arc<Instance>],
-    quota: Option<Arc<Quota>>,
+    context: &Inner,
 ) -> Result<BytecodeInstance> {
+    let (quota, holders) = (context.quota.clone(), context.holders.clone());
     let def = module.archive().def();
     for dependency in &def.dependencies {
         check_dependency(dependency, &module, before)?;
@@ -433,7 +454,7 @@ fn bytecode_instance(
     let mut slots = Vec::new();
     slots.resize_with(refs as usize, Mutex::default);
     let rwdata = VmBuffer::allocate(bytes as usize, 0)?.charged(charge);
-    Ok(BytecodeInstance { rwdata, refs: slots.into(), imports, quota, module })
+    Ok(BytecodeInstance { rwdata, refs: slots.into(), imports, quota, holders, module })
 }
 
 fn check_dependency(dependency: &Dependency, dependent: &BytecodeModule, before: &[Arc<Instance>]) -> Result<()> {

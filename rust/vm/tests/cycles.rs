@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tiree_vm::asm::assemble;
 use tiree_vm::types::TypeDef;
-use tiree_vm::{AnyModule, Archive, BytecodeModule, Context, TypeRegistry, Value, VmList};
+use tiree_vm::{AnyModule, Archive, BytecodeModule, Context, ContextOptions, TypeRegistry, Value, VmList};
 
 const TEXT: &str = "vm.module @m
 vm.state bytes 0 refs 1
@@ -69,6 +69,7 @@ fn cycles_go_with_their_context() {
     }
     what_is_in_use_stays();
     a_long_lived_context_does_not_grow();
+    a_memory_limit_holds_for_what_is_in_use();
 }
 
 /// A list that is still referred to keeps everything in it, and goes later.
@@ -101,4 +102,14 @@ fn a_long_lived_context_does_not_grow() {
         function.invoke(Vec::new()).unwrap();
     }
     assert!(counting::alive() - before < 10_000, "{}", counting::alive() - before);
+}
+
+/// Lists that nobody can reach any more do not use up the memory of a context.
+fn a_memory_limit_holds_for_what_is_in_use() {
+    let options = ContextOptions { memory: Some(64 << 10), ..ContextOptions::default() };
+    let context = Context::with_options([AnyModule::from(module())], &options).unwrap();
+    let function = context.function("m", "itself").unwrap();
+    for _ in 0..5_000 {
+        function.invoke(Vec::new()).unwrap();
+    }
 }

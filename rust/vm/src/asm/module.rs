@@ -211,6 +211,10 @@ impl Module {
         if name.is_empty() {
             return Err(scanner.expected("a type such as i32 or !vm.buffer"));
         }
+        // It would not be read back as it was.
+        if name.contains(char::is_control) {
+            return Err(Fault::new(position, format!("type {name:?} has characters that do not print")));
+        }
         if self.tables.type_ordinals.contains_key(name) {
             return Err(Fault::new(position, format!("type {name} is declared twice")));
         }

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::{BytecodeInstance, Context, ImportTarget, Inner, Instance, native_instance};
 use crate::buffer::VmBuffer;
+use crate::list::Holders;
 use crate::quota::{Charge, Quota};
 use crate::refs::Ref;
 use crate::status::{Annotate, Result};
@@ -14,17 +15,20 @@ impl Context {
     /// made anew. Initializers do not run again. A memory limit holds for the fork by itself.
     pub fn fork(&self) -> Result<Context> {
         let quota = self.0.quota.as_ref().map(|quota| Quota::new(quota.limit()));
+        let holders = Arc::<Holders>::default();
         // Not locked while native modules make their states, which may take long and wait for other threads.
         let old: Vec<Arc<Instance>> = self.instances().clone();
         let mut new: Vec<Arc<Instance>> = Vec::with_capacity(old.len());
         for instance in old.iter() {
             let copy = match &**instance {
                 Instance::Native(native) => Instance::Native(native_instance(native.module.clone())?),
-                Instance::Bytecode(bytecode) => Instance::Bytecode(copy(bytecode, &old, &new, quota.as_ref())?),
+                Instance::Bytecode(bytecode) => {
+                    Instance::Bytecode(copy(bytecode, &old, &new, quota.as_ref(), &holders)?)
+                }
             };
             new.push(Arc::new(copy));
         }
-        let inner = Inner { instances: RwLock::new(new), frozen: self.0.frozen, limits: self.0.limits, quota };
+        let inner = Inner { instances: RwLock::new(new), frozen: self.0.frozen, limits: self.0.limits, quota, holders };
         Ok(Context(Arc::new(inner)))
     }
 }
@@ -35,6 +39,7 @@ fn copy(
     old: &[Arc<Instance>],
     new: &[Arc<Instance>],
     quota: Option<&Arc<Quota>>,
+    holders: &Arc<Holders>,
 ) -> Result<BytecodeInstance> {
     let size = from.rwdata.len() + from.refs.len() * size_of::<Mutex<Ref>>();
     let charge = quota.map(|quota| Charge::new(quota, size)).transpose().annotate(|| "forking the context".into())?;
@@ -53,5 +58,6 @@ fn copy(
         refs: from.refs.iter().map(clone).collect(),
         imports: from.imports.iter().map(|import| import.as_ref().map(lead)).collect(),
         quota: quota.cloned(),
+        holders: holders.clone(),
     })
 }

@@ -144,7 +144,7 @@ pub fn global_offset(instance: &BytecodeInstance, offset: u32, size: u64) -> Res
 
 /// An empty list; the capacity is a hint, so a huge one is no error.
 pub fn list_alloc(instance: &BytecodeInstance, element: TypeDef, capacity: i32) -> Result<VmList> {
-    let list = VmList::charged(element, instance.quota.as_ref())?;
+    let list = instance.allocating(|| VmList::charged(element, instance.quota.as_ref()))?;
     let _ = list.reserve(capacity.clamp(0, 1 << 16) as usize);
     Ok(list)
 }

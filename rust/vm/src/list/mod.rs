@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-pub(crate) use self::cycles::{collect, note};
+pub(crate) use self::cycles::Holders;
 pub(crate) use self::numbers::Numbers;
 use crate::quota::{Charge, Quota};
 use crate::refs::{Ref, RefObject};
@@ -316,7 +316,7 @@ impl VmList {
     /// As `push`, for values that may be lists: those that come to hold each other do not stay for ever.
     pub fn push_shared(self: &Arc<Self>, value: Value) -> Result<()> {
         if let Value::Ref(reference) = &value {
-            note(self, reference);
+            cycles::note_orphan(self, reference);
         }
         self.push(value)
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::interp::state::{outlined, quick};
 use crate::interp::{bulk, ops};
-use crate::list::{self, VmList};
+use crate::list::VmList;
 use crate::refs;
 use crate::slot::Slot;
 use crate::types::ValueType;
@@ -76,7 +76,8 @@ outlined!(ListSize, 1, |s| {
 
 outlined!(ListResize, 1, |s| {
     let (inst, length) = (s.inst(), s.u32(s.inst().b) as usize);
-    Ok(ops::bulk(bulk::resize(s.budget(), ops::list(s.slot(inst.a))?, length)?))
+    let list = ops::list(s.slot(inst.a))?;
+    Ok(ops::bulk(s.instance().allocating(|| bulk::resize(s.budget(), list, length))?))
 });
 
 outlined!(ListGetRef, 2, |s| {
@@ -93,7 +94,7 @@ outlined!(ListSetRef, 1, |s| {
     // The list stays alive even if it is moved into itself.
     let list = refs::downcast::<VmList>(&s.slot(inst.a).to_ref())?;
     let value = s.take_ref(inst.c);
-    list::note(&list, &value);
+    s.instance().holders.note(&list, &value);
     list.set_ref(s.i32(inst.b).into(), value)?;
     Ok(0)
 });
