@@ -1,6 +1,7 @@
 //! Contexts: modules linked with each other, and their state.
 
 mod fork;
+mod memory;
 
 use std::any::Any;
 use std::fmt;
@@ -16,7 +17,7 @@ use crate::list::Holders;
 use crate::module::{Module, NativeModule};
 use crate::quota::{Charge, Quota};
 use crate::refs::Ref;
-use crate::status::{Annotate, Result, Status, StatusCode};
+use crate::status::{Annotate, Result, Status};
 use crate::value::Value;
 
 /// A module of either make.
@@ -95,28 +96,6 @@ pub(crate) struct BytecodeInstance {
     pub quota: Option<Arc<Quota>>,
     /// The lists of the context that may hold each other.
     pub holders: Arc<Holders>,
-}
-
-/// What an object takes beside its contents.
-const OBJECT_SIZE: usize = 96;
-
-impl BytecodeInstance {
-    /// Takes the bytes of a new object from the quota, if there is one. Lists that hold each other may have to go for it.
-    pub fn charge(&self, bytes: usize) -> Result<Option<Charge>> {
-        let Some(quota) = &self.quota else { return Ok(None) };
-        self.allocating(|| Charge::new(quota, bytes.saturating_add(OBJECT_SIZE))).map(Some)
-    }
-
-    /// Allocates once more after a failure, without the lists that hold each other and nothing else does.
-    pub fn allocating<T>(&self, mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
-        allocate().or_else(|status| {
-            if status.code() != StatusCode::ResourceExhausted {
-                return Err(status);
-            }
-            self.holders.collect();
-            allocate()
-        })
-    }
 }
 
 /// State of a native module in one context.
