@@ -7,6 +7,7 @@ host needs a value.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
@@ -28,7 +29,7 @@ _READ, _WRITE = int(ResourceAccess.READ), int(ResourceAccess.WRITE)
 _MAX_ROWS = 4096
 
 
-class TensorOps:
+class TensorOps(ABC):
     """Base of the scheduler: commands for the operations that stay on the device."""
 
     def __init__(self, builder: HostBuilder, written_roots: set[SSAValue]) -> None:
@@ -67,9 +68,9 @@ class TensorOps:
         self.name(value, storage)
         return storage
 
+    @abstractmethod
     def constant_storage(self, value: DenseAttr) -> Storage:
         """The place of a non-splat constant in the packed constants."""
-        raise NotImplementedError
 
     def storage_of(self, value: SSAValue, op: Operation) -> Storage:
         """The storage of an operand. Splat constants are filled once a run."""
