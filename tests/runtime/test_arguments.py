@@ -160,7 +160,7 @@ def test_dynamic_dimension(mixed: rt.Module):
         (np.array(5, np.int8), np.array(6), np.array(1.5, np.float16), np.array(2.5)),
         (True, False, 1, 2),
         (-(2**31), 2**62, -0.0, 1e300),
-        (2**32 - 1, 2**63 - 1, 3, 4),
+        (np.uint32(2**32 - 1), 2**63 - 1, 3, 4),
         (3, 4, 2.0**126, float("inf")),
         (np.uint32(3), np.array(4, np.uint64), np.float16(0.5), np.array(True)),
     ],

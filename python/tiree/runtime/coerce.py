@@ -78,7 +78,8 @@ def _scalar(value: Any, where: str, element: str) -> int | float:
     if element[0] in "isu":
         if isinstance(item, float):
             raise TypeError(f"{where} is {item!r}; needs a whole number for {element}. Pass int(...).")
-        return _integer(int(item), where, element)
+        unsigned = getattr(getattr(value, "dtype", None), "kind", "") == "u"
+        return _integer(int(item), where, element, unsigned)
     return _float(item, where, element)
 
 
@@ -105,11 +106,12 @@ def describe_number(value: Any) -> str:
     return repr(value)
 
 
-def _integer(value: int, where: str, element: str) -> int:
-    """`value` for a scalar of type `element`; signless ones take the numbers of either sign."""
+def _integer(value: int, where: str, element: str, unsigned: bool) -> int:
+    """`value` for a scalar of type `element`; signless ones take numpy's unsigned numbers too, as arrays do."""
     bits = int(element.lstrip("isu"))
     least = 0 if element[0] == "u" or bits == 1 else -(1 << (bits - 1))
-    most = (1 << (bits - 1 if element[0] == "s" else bits)) - 1
+    half = bits > 1 and (element[0] == "s" or (element[0] == "i" and not unsigned))
+    most = (1 << (bits - 1 if half else bits)) - 1
     if not least <= value <= most:
         raise ValueError(f"{where}: {describe_number(value)} is out of range for {element} ({least} to {most}).")
     signed = element[0] == "i" and bits > 1
