@@ -21,6 +21,8 @@ def _i(*values: int) -> np.ndarray:
 
 _RNG = np.random.default_rng(7)
 A, B = _RNG.standard_normal((3, 4)).astype(F32), _RNG.standard_normal((4, 5)).astype(F32)
+SERIES = np.random.default_rng(8).standard_normal((3, 37)).astype(F32)
+COUNTS = np.random.default_rng(9).integers(-99, 99, (9, 20)).astype(I32)
 IMAGE, KERNEL = _RNG.standard_normal((1, 6, 7, 2)).astype(F32), _RNG.standard_normal((3, 3, 2, 4)).astype(F32)
 
 INTEGER_POWER = TextProgram(
@@ -274,4 +276,39 @@ module @m {
     ),
 )
 
-PROGRAMS = [DIVISIONS, INTEGER_POWER, TOTAL_ORDER, SIGNATURES, LINALG, ROTATE, SHARDING]
+CUMULATIVE = TextProgram(
+    "cumulative",
+    """
+module @m {
+  func.func @sum(%a: tensor<3x37xf32>) -> tensor<3x37xf32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %r = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 1, 37>, window_strides = array<i64: 1, 1>,
+      padding = dense<[[0, 0], [36, 0]]> : tensor<2x2xi64>}> ({
+    ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+      %s = stablehlo.add %x, %y : tensor<f32>
+      stablehlo.return %s : tensor<f32>
+    }) : (tensor<3x37xf32>, tensor<f32>) -> tensor<3x37xf32>
+    func.return %r : tensor<3x37xf32>
+  }
+  func.func @most_from_here(%a: tensor<9x20xi32>) -> tensor<9x20xi32> {
+    %z = stablehlo.constant dense<-2147483648> : tensor<i32>
+    %r = "stablehlo.reduce_window"(%a, %z) <{window_dimensions = array<i64: 9, 1>, window_strides = array<i64: 1, 1>,
+      padding = dense<[[0, 8], [0, 0]]> : tensor<2x2xi64>}> ({
+    ^bb0(%x: tensor<i32>, %y: tensor<i32>):
+      %s = stablehlo.maximum %x, %y : tensor<i32>
+      stablehlo.return %s : tensor<i32>
+    }) : (tensor<9x20xi32>, tensor<i32>) -> tensor<9x20xi32>
+    %d = stablehlo.add %r, %r : tensor<9x20xi32>
+    func.return %d : tensor<9x20xi32>
+  }
+}
+""",
+    (
+        ("sum", (SERIES,), (np.cumsum(SERIES, axis=1, dtype=np.float64).astype(F32),)),
+        ("most_from_here", (COUNTS,), (2 * np.maximum.accumulate(COUNTS[::-1], axis=0)[::-1],)),
+    ),
+    rtol=1e-5,
+    atol=1e-5,
+)
+
+PROGRAMS = [CUMULATIVE, DIVISIONS, INTEGER_POWER, TOTAL_ORDER, SIGNATURES, LINALG, ROTATE, SHARDING]

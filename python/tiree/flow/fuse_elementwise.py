@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 from tiree.flow.affine import is_projected_permutation
 from tiree.flow.body_size import BodySizes
 from tiree.flow.cost import MAX_BINDINGS, MAX_COPIES, computes_positions, gathers, is_cheap, is_free
+from tiree.flow.cumulative import is_scan
 from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
 from tiree.flow.simplify_generic import merge_equal_inputs
 from tiree.flow.structured import (
@@ -40,9 +41,12 @@ from tiree.support.typed import result_of
 
 
 def reads_repeatedly(op: Operation) -> bool:
-    """Whether `op` is matrix-like: a reduction over at least two inputs none of which spans all of its loops."""
+    """Whether `op` is matrix-like: a reduction over at least two inputs none of which spans all of its loops, or a
+    cumulative one."""
     if all(iterators_of(op)):
         return False
+    if is_scan(op):
+        return True
     maps = maps_of(op)
     used = [len({d for expr in map.results for d in expr.used_dims()}) for map in maps[: input_count(op)]]
     return len([count for count in used if count > 0]) >= 2 and all(count < maps[0].num_dims for count in used)

@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
+from tiree.flow.cumulative import convert_cumulative
 from tiree.flow.index_math import IndexBuilder
 from tiree.flow.sink_scalars import reads_tensor
 from tiree.flow.structured import (
@@ -159,7 +160,7 @@ def convert_pad(op: Operation) -> None:
     assert terminator is not None
     value = terminator.operands[0]
     owner = value.owner
-    if isinstance(owner, Block) or feeds_window(op):
+    if convert_cumulative(op) or isinstance(owner, Block) or feeds_window(op):
         return
     if owner.parent is op.regions[0].block:
         if owner.name != "arith.constant":

@@ -61,6 +61,16 @@ _OPS: dict[str, tuple[type[Operation], int | float | None]] = {
     "arith.minsi": (xarith.MinSIOp, None),
     "arith.minui": (xarith.MinUIOp, None),
 }
+IDEMPOTENT_OPS = frozenset(name for name, (_, neutral) in _OPS.items() if neutral is None)
+"""Combining ops for which repeating an operand is harmless."""
+
+
+def neutral_of(name: str) -> int | float | None:
+    """The operand that a combining op ignores; None for idempotent and unknown ops."""
+    found = _OPS.get(name)
+    return found[1] if found is not None else None
+
+
 _SELECTING = frozenset(["arith.cmpf", "arith.cmpi", "arith.select", "arith.andi", "arith.ori", "arith.xori"])
 
 

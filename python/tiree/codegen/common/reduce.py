@@ -139,6 +139,27 @@ class _Loops:
         ]
 
 
+class ScanSteps:
+    """A reduction step by step, for a caller that wants every accumulator on the way."""
+
+    def __init__(self, ev: Evaluator, generic: GenericNode) -> None:
+        self.ev = ev
+        self.generic = generic
+        self._loops = _Loops(ev, generic)
+
+    def start(self, points: Sequence[Point]) -> Rows:
+        """The initial values."""
+        rows = initial_rows(self.ev, self.generic, points)
+        return [[self.ev.b.broadcast(v, self.ev.width) for v in row] for row in rows]
+
+    def step(self, points: Sequence[Point], rows: Rows) -> Rows:
+        """The accumulators after the elements at these points of all loops."""
+        return self._loops.step(points, rows)
+
+    def value(self, accumulator: SSAValue) -> Value:
+        return _wrap(self.ev, accumulator)
+
+
 class _InnerReduction(_Loops):
     """Lanes along one reduction dim, `accumulators` vectors per point."""
 

@@ -8,10 +8,11 @@ from tiree.codegen.common.graph import DispatchInfo
 from tiree.codegen.cpu.contraction import BlockedContraction
 from tiree.codegen.cpu.fallback import ScalarFallback
 from tiree.codegen.cpu.nested import NEST_STRATEGIES
+from tiree.codegen.cpu.scan import Scan
 from tiree.codegen.cpu.strategy import Strategy
 from tiree.support.cpu_target import TargetDescription
 
-STRATEGIES: tuple[Strategy, ...] = (BlockedContraction(), *NEST_STRATEGIES, ScalarFallback())
+STRATEGIES: tuple[Strategy, ...] = (BlockedContraction(), Scan(), *NEST_STRATEGIES, ScalarFallback())
 
 
 def choose(info: DispatchInfo, target: TargetDescription) -> tuple[Strategy, Any]:
