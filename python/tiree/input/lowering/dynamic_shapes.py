@@ -18,7 +18,7 @@ from tiree.input.lowering import dynamic_tensor
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_at_least, sizes_of
 from tiree.input.lowering.dynamic_scatter import scatter
-from tiree.input.lowering.dynamic_sort import sort
+from tiree.input.lowering.dynamic_sort import sort, top_k
 from tiree.input.lowering.elementwise import SCALARS, check_bitcast, map_elements, run_scalar
 from tiree.input.lowering.shape_values import get_dimension_size
 from tiree.input.lowering.structural import first_argument, ints_property
@@ -114,6 +114,7 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.real_dynamic_slice": access.real_dynamic_slice,
     "stablehlo.scatter": scatter,
     "stablehlo.sort": sort,
+    "chlo.top_k": top_k,
     **dynamic_tensor.HANDLERS,
 }
 ALWAYS = (

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.dialects.dense import DenseAttr
-from tiree.input.lowering.context import PARALLEL, Lowering, identity, signless, tensor_type
+from tiree.input.lowering.context import PARALLEL, Lowering, identity, ranked_type, signless, tensor_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
 from tiree.input.lowering.scalar_ops import is_unsigned, total_order
@@ -51,20 +51,28 @@ def _is_lower(s: ScalarBuilder, x: SSAValue, p: SSAValue, k: SSAValue) -> SSAVal
     return s.and_(s.and_(even, same_run), s.cmpi("sge", relative, zero))
 
 
-def _exchange(
-    s: ScalarBuilder, sources: Sequence[SSAValue], dim: int, p: SSAValue, k: SSAValue, less: Less
+def exchange(
+    s: ScalarBuilder,
+    sources: Sequence[SSAValue],
+    dim: int,
+    parameters: tuple[SSAValue, SSAValue],
+    length: SSAValue,
+    less: Less,
 ) -> Sequence[SSAValue]:
-    """One pass, at one element: the element that belongs here, of this one and its partner."""
-    index = IndexType()
-    shape = tensor_type(sources[0]).get_shape()
+    """One pass, at one element: the element that belongs here, of this one and its partner.
+
+    `parameters` are p and k, `length` is the size of dimension `dim`.
+    """
+    p, k = parameters
+    rank = len(ranked_type(sources[0]).get_shape())
     x = s.index(dim)
     above, below = s.add_(x, k), s.sub(x, k)
-    lower = s.and_(_is_lower(s, x, p, k), s.cmpi("slt", above, s.constant(index, shape[dim])))
-    upper = s.and_(s.cmpi("sge", below, s.constant(index, 0)), _is_lower(s, below, p, k))
+    lower = s.and_(_is_lower(s, x, p, k), s.cmpi("slt", above, length))
+    upper = s.and_(s.cmpi("sge", below, s.constant(_INDEX, 0)), _is_lower(s, below, p, k))
     first, second = s.select(upper, below, x), s.select(lower, above, x)
-    others = {d: s.index(d) for d in range(len(shape)) if d != dim}
-    a = [s.extract(source, [others.get(d, first) for d in range(len(shape))]) for source in sources]
-    b = [s.extract(source, [others.get(d, second) for d in range(len(shape))]) for source in sources]
+    others = {d: s.index(d) for d in range(rank) if d != dim}
+    a = [s.extract(source, [others.get(d, first) for d in range(rank)]) for source in sources]
+    b = [s.extract(source, [others.get(d, second) for d in range(rank)]) for source in sources]
     take_second = s.binary(arith.XOrIOp, upper, less(s, b, a))
     return [s.select(take_second, right, left) for left, right in zip(a, b, strict=True)]
 
@@ -98,7 +106,8 @@ def _pass(
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         del args
-        return _exchange(s, values, dim, *parameters(s), less)
+        length = s.constant(_INDEX, types[0].get_shape()[dim])
+        return exchange(s, values, dim, parameters(s), length, less)
 
     return lowering.generic([], outputs, [identity(rank)] * len(outputs), [PARALLEL] * rank, body)
 
@@ -174,7 +183,7 @@ def _sort(lowering: Lowering, op: Operation) -> None:
         lowering.set(old, new)
 
 
-def _greater(element: Attribute) -> Less:
+def greater(element: Attribute) -> Less:
     """Descending order of `element`; floats in total order, NaN first."""
 
     def compare(s: ScalarBuilder, a: Sequence[SSAValue], b: Sequence[SSAValue]) -> SSAValue:
@@ -191,7 +200,7 @@ def _top_k(lowering: Lowering, op: Operation) -> None:
     shape = source.get_shape()
     dim = len(shape) - 1
     line = positions(lowering, shape, dim)
-    less = stable(_greater(source.element_type))
+    less = stable(greater(source.element_type))
     results = sort_values(lowering, [lowering.get(op.operands[0]), line], dim, less)
     for old, new in zip(op.results, results, strict=True):
         sizes = tensor_type(old).get_shape()
