@@ -39,6 +39,7 @@ def compile(
     *example_arguments: Any,
     output: str | os.PathLike[str] | None = None,
     flags: Sequence[str] = (),
+    plugins: Sequence[Any] = (),
     **options: Any,
 ) -> CompiledModule:
     """Compiles `program` for the CPU.
@@ -48,6 +49,7 @@ def compile(
         example_arguments: arrays or `jax.ShapeDtypeStruct`s that a function is lowered for.
         output: a path to write the `.vmfb` to as well.
         flags: flags of `tiree-compile`, such as `"--iree-opt-level=O2"`.
+        plugins: Python files, modules or `register` functions that extend the compiler; see docs/extending.md.
         options: fields of `tiree.support.options.CompileOptions`, such as `llvmcpu_target_cpu="generic"`.
 
     Raises:
@@ -56,7 +58,7 @@ def compile(
     """
     from tiree.compiler.api import compile_program
 
-    result = CompiledModule(compile_program(program, example_arguments, flags, options))
+    result = CompiledModule(compile_program(program, example_arguments, flags, options, plugins))
     if output is not None:
         result.save(output)
     return result

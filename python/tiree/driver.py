@@ -59,7 +59,7 @@ def _run(job: Job) -> bytes:
     from tiree.support.input_type import check_input_type
 
     start = perf_counter()
-    ctx = get_context()
+    ctx = get_context(extensions=job.options.extensions)
     module = read_module(job.source, ctx, job.name)
     verify_module(module)
     if job.compile_from == "start":
@@ -94,6 +94,9 @@ def _internal(error: InternalError, job: Job) -> CompileError:
 
     saved = save_reproducer(job.source, error.culprit, job.command, job.compile_from)
     hint = "this is a fault of the compiler, not of your program."
+    if job.options.extensions.origins:
+        names = ", ".join(map(str, job.options.extensions.origins))
+        hint = f"this is a fault of the compiler, or of {names}: does it happen without?"
     if saved:
         flags = "".join(f"{flag} " for flag in job.command)
         hint += f" The input is saved in {saved}; rerun: tiree-compile {flags}{saved} -o /dev/null"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import TYPE_CHECKING
 
+from tiree.extension_points import ExtensionPoint, Group, points_of, woven
 from tiree.support.errors import CompileError, Diagnostic, InternalError
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ class Phase:
     """One step of the compiler. `checked` phases end a stage: the module is verified there.
 
     `arrival` are passes that run when compilation starts after this phase: they bring what another compiler printed
-    there to the forms that Tiree's own passes leave, and change nothing else.
+    there to the forms that Tiree's own passes leave, and change nothing else. `groups` name passes between which
+    plugins can put theirs.
     """
 
     name: str
@@ -57,6 +59,12 @@ class Phase:
     passes: PassList
     checked: bool = False
     arrival: PassList = _nothing
+    groups: tuple[Group, ...] = ()
+
+    @property
+    def points(self) -> list[ExtensionPoint]:
+        """Where plugins can put passes; none in a phase of no work."""
+        return [] if self.passes is _nothing else points_of(self.name, self.description, self.groups)
 
 
 _tensors = _stage("input", "arrival_passes")
@@ -82,6 +90,7 @@ PHASES: tuple[Phase, ...] = (
         "linalg, tensor, arith, math and scf in util.func",
         _stage("input", "input_passes"),
         arrival=_tensors,
+        groups=(Group("linalg", "what users write becomes linalg", "tiree-stablehlo-to-linalg"),),
     ),
     Phase(
         "abi",
@@ -96,12 +105,17 @@ PHASES: tuple[Phase, ...] = (
         "the whole program is simplified",
         _stage("flow", "global_optimization_passes"),
         arrival=_simplified,
+        groups=(Group("constant-folding", "constants are computed", "tiree-global-opt-fold-constants"),),
     ),
     Phase(
         "dispatch-creation",
         "fused work stands in dispatch regions",
         _stage("flow", "dispatch_creation_passes"),
         arrival=_in_regions,
+        groups=(
+            Group("fusion", "elementwise work is fused", "tiree-dispatch-creation-fuse-elementwise"),
+            Group("dispatches", "work is put into dispatch regions", "tiree-dispatch-creation-form-workgroups"),
+        ),
     ),
     Phase(
         "flow",
@@ -116,6 +130,7 @@ PHASES: tuple[Phase, ...] = (
         _stage("stream", "stream_passes"),
         checked=True,
         arrival=_tensors,
+        groups=(Group("schedule", "work is put in order and memory is planned", "tiree-stream-schedule"),),
     ),
     Phase(
         "executable-sources",
@@ -129,7 +144,12 @@ PHASES: tuple[Phase, ...] = (
         _stage("codegen", "configuration_passes"),
         arrival=_configured,
     ),
-    Phase("executable-targets", "executables as machine code", _stage("codegen", "target_passes")),
+    Phase(
+        "executable-targets",
+        "executables as machine code",
+        _stage("codegen", "target_passes"),
+        groups=(Group("kernels", "dispatches become loops over memory", "tiree-codegen-lower-to-kernels"),),
+    ),
     Phase("hal", "command buffers, buffers and device initialisation", _stage("hal", "hal_passes"), checked=True),
     Phase(
         "vm",
@@ -140,6 +160,9 @@ PHASES: tuple[Phase, ...] = (
     ),
     Phase("end", "the .vmfb file", _nothing),
 )
+
+EXTENSION_POINTS: dict[str, ExtensionPoint] = {point.name: point for phase in PHASES for point in phase.points}
+"""Every place for passes of plugins, by name, in the order in which compilation comes by."""
 
 PHASE_NAMES: tuple[str, ...] = tuple(phase.name for phase in PHASES)
 
@@ -298,7 +321,7 @@ def run_pipeline(
 
 def _passes_of(phase: Phase, options: CompileOptions) -> list[ModulePass]:
     try:
-        return phase.passes(options)
+        return woven(phase.name, phase.groups, phase.passes(options), options.extensions.placed)
     except CompileError:
         raise
     except Exception as error:

@@ -47,7 +47,8 @@ class PrintIR(PipelineObserver):
         return print_module(module, self._generic, debuginfo=self._debuginfo, elide_larger_than=self._elide)
 
     def _print(self, when: str, one: ModulePass, text: str) -> None:
-        self._stream.write(f"// -----// IR Dump {when} {type(one).__name__} ({one.name}) //----- //\n{text}\n\n")
+        inner: object = getattr(one, "inner", one)  # the class of a guarded pass says nothing
+        self._stream.write(f"// -----// IR Dump {when} {type(inner).__name__} ({one.name}) //----- //\n{text}\n\n")
 
     def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
         if self._before is None or one.name in self._before:

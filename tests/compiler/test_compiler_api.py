@@ -180,7 +180,7 @@ def test_an_option_is_the_flag_of_its_name(name: str) -> None:
 def test_no_option_is_without_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
     from tiree.codegen import translate_executables as translate
 
-    assert {field.name for field in fields(CompileOptions)} == {*OPTIONS, "threads", "recorded_flags"}
+    assert {field.name for field in fields(CompileOptions)} == {*OPTIONS, "threads", "recorded_flags", "extensions"}
     counts: list[int] = []
 
     class Counted(translate.ThreadPoolExecutor):
@@ -191,8 +191,9 @@ def test_no_option_is_without_a_test(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(translate, "ThreadPoolExecutor", Counted)
     tiree.compile(ADD, threads=5)
     assert counts == [5]
-    with pytest.raises(TypeError, match="no option 'recorded_flags'"):
-        tiree.compile(ADD, recorded_flags=("x",))
+    for name in ("recorded_flags", "extensions"):
+        with pytest.raises(TypeError, match=f"no option '{name}'"):
+            tiree.compile(ADD, **{name: ("x",)})
 
 
 def test_options_are_recorded_and_checked_as_flags_are() -> None:

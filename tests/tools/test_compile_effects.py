@@ -43,9 +43,30 @@ TRACED = """"vm.module"() <{sym_name = "m"}> ({
   "vm.module_terminator"() : () -> ()
 }) : () -> ()
 """
+MARK = """
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.passes import ModulePass
+
+
+class Mark(ModulePass):
+    name = "mark"
+
+    def apply(self, ctx, op):
+        op.attributes[self.name] = UnitAttr()
+
+
+class MarkLater(Mark):
+    name = "mark-later"
+
+
+def register(registry):
+    registry.add_pass(Mark, at="before-input")
+    registry.add_pass(MarkLater)
+"""
 CPU = "--iree-llvmcpu-target-cpu=generic"
 INPUTS = {f"{name}.mlir": text.encode() for name, text in
           {"add": ADD, "two": TWO, "wide": WIDE, "bad": "nonsense\n"}.items()}  # fmt: skip
+INPUTS["mark.py"] = MARK.encode()
 PASS = "tiree-stablehlo-to-linalg"
 
 
@@ -241,6 +262,11 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
     "mlir-print-debuginfo": effect("--mlir-print-debuginfo", prints('loc("add.mlir":'), at("input")),
     "mlir-elide-elementsattrs-if-larger": effect(
         "--mlir-elide-elementsattrs-if-larger=3", prints("__elided__"), at("input", "two")
+    ),
+    "tiree-plugin": effect("--tiree-plugin=mark.py", prints("attributes {mark}"), at("input")),
+    "iree-preprocessing-pass-pipeline": effect(
+        "--iree-preprocessing-pass-pipeline=mark-later", prints("mark-later"),
+        at("preprocessing", "add", "--tiree-plugin=mark.py"),
     ),
     "mlir-timing": effect("--mlir-timing", notes("Execution time report"), at("input")),
     "mlir-print-stacktrace-on-diagnostic": effect(

@@ -109,20 +109,28 @@ _COMMAND_LINE_ONLY = {
 """Flags without a meaning for a call from Python, and what to use there."""
 
 
-def _compile(source: Data, name: str, flags: Sequence[str], options: Mapping[str, Any] | None = None) -> bytes:
+def _compile(
+    source: Data,
+    name: str,
+    flags: Sequence[str],
+    options: Mapping[str, Any] | None = None,
+    plugins: Sequence[Any] = (),
+) -> bytes:
     from tiree.driver import run_job
     from tiree.tools.compile import job_from_flags
     from tiree.tools.compile_flags import FLAGS, REFUSED, flags_from_options
     from tiree.tools.flags import fail, parse_flags
+    from tiree.tools.plugin_flags import extensions_of
 
     options = options or {}
+    extensions = extensions_of(flags, plugins)
     parsed = parse_flags([*flags, *flags_from_options(options)], FLAGS, REFUSED)
     if parsed.positional:
         raise fail(f"{parsed.positional[0]!r} is not a flag")
     for flag, instead in _COMMAND_LINE_ONLY.items():
         if flag in parsed.given:
             raise fail(f"-{flag} belongs to the command line" if flag == "o" else f"--{flag} prints and exits", instead)
-    job, report = job_from_flags(parsed, source, name)
+    job, report = job_from_flags(parsed, source, name, extensions)
     if "threads" in options:
         job.options = replace(job.options, threads=options["threads"])
     try:
@@ -175,13 +183,17 @@ def query_available_targets() -> list[str]:
 
 
 def compile_program(
-    program: Any, example_arguments: Sequence[Any], flags: Sequence[str], options: Mapping[str, Any]
+    program: Any,
+    example_arguments: Sequence[Any],
+    flags: Sequence[str],
+    options: Mapping[str, Any],
+    plugins: Sequence[Any] = (),
 ) -> bytes:
     """What `tiree.compile` does. Raises `CompileError`, and `TypeError` for an unknown option."""
     from tiree.frontends import load_program
     from tiree.support.options import CompileOptions
 
-    known = [field.name for field in fields(CompileOptions) if field.name != "recorded_flags"]
+    known = [field.name for field in fields(CompileOptions) if field.name not in ("recorded_flags", "extensions")]
     for name in options:
         if name not in known:
             from difflib import get_close_matches
@@ -190,4 +202,4 @@ def compile_program(
             hint = f"did you mean {close[0]}?" if close else f"options are {', '.join(known)}"
             raise TypeError(f"compile() has no option {name!r}; {hint}")
     source, name = load_program(program, example_arguments)
-    return _compile(source, name, list(flags), options)
+    return _compile(source, name, list(flags), options, plugins)

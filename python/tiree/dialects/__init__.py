@@ -8,19 +8,22 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from tiree.support.extensions import NONE
+
 if TYPE_CHECKING:
     from xdsl.context import Context
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
 
+    from tiree.support.extensions import Extensions
     from tiree.support.sources import Data
 
 
-def get_context(*, allow_unregistered: bool = False) -> Context:
-    """A context that knows every dialect of Tiree and the ones of xDSL that programs use."""
+def get_context(*, allow_unregistered: bool = False, extensions: Extensions = NONE) -> Context:
+    """A context that knows every dialect of Tiree, the ones of xDSL that programs use, and those of plugins."""
     from tiree.dialects.registry import get_context as make
 
-    return make(allow_unregistered=allow_unregistered)
+    return make(allow_unregistered=allow_unregistered, extensions=extensions)
 
 
 def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:

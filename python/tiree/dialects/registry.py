@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
 
+from tiree.support.extensions import NONE, Extensions
 from tiree.support.startup import defer_assembly_formats
 
 defer_assembly_formats()
@@ -127,10 +128,10 @@ def dialect_factories() -> dict[str, Callable[[], Dialect]]:
     return {name: partial(load_dialect, name) for name in sorted(own | set(UPSTREAM))}
 
 
-def get_context(*, allow_unregistered: bool = False) -> TireeContext:
+def get_context(*, allow_unregistered: bool = False, extensions: Extensions = NONE) -> TireeContext:
     """A new context that knows every dialect; cheap, since dialects load on first use."""
     context = TireeContext(allow_unregistered=allow_unregistered)
-    for name, factory in dialect_factories().items():
+    for name, factory in {**dialect_factories(), **extensions.dialects}.items():
         context.register_dialect(name, factory)
     context.load_registered_dialect("builtin")
     return context

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tiree.support.extensions import NONE, Extensions
+
 
 @dataclass(frozen=True)
 class CompileOptions:
@@ -45,6 +47,9 @@ class CompileOptions:
     vm_emit_polyglot_zip: bool = True
     vm_strip_source_map: bool = False
     vm_strip_debug_ops: bool = False
+
+    # What plugins bring.
+    extensions: Extensions = field(default=NONE, hash=False)
 
     # How to compile; none of these changes the artifact.
     threads: int = field(default=0, compare=False)

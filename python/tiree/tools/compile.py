@@ -12,12 +12,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.extensions import NONE, Extensions
 from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.ending import reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.plugin_flags import extensions_of, with_extensions
 
 if TYPE_CHECKING:
     from tiree.driver import Job
@@ -35,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         arguments = sys.argv[1:]
     show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
     try:
-        return _run(parse_flags(arguments, FLAGS, REFUSED))
+        extensions = extensions_of(arguments)
+        return _run(parse_flags(arguments, FLAGS, REFUSED), extensions)
     except CompileError as error:
         if show_traceback:
             _print_traceback()
@@ -60,7 +63,7 @@ def _print_traceback() -> None:
     traceback.print_exc()
 
 
-def _run(parsed: ParsedFlags) -> int:
+def _run(parsed: ParsedFlags, extensions: Extensions) -> int:
     if parsed["help"]:
         sys.stdout.write(help_text(USAGE, FLAGS, REFUSED))
         return 0
@@ -75,7 +78,7 @@ def _run(parsed: ParsedFlags) -> int:
     if len(parsed.positional) != 1:
         what = "no input file" if not parsed.positional else f"several input files: {', '.join(parsed.positional)}"
         raise fail(what, f"usage: {USAGE}")
-    return _compile(parsed, parsed.positional[0])
+    return _compile(parsed, parsed.positional[0], extensions)
 
 
 def _read_source(path: str) -> Data:
@@ -86,11 +89,11 @@ def _read_source(path: str) -> Data:
     return open_source(path)
 
 
-def _compile(parsed: ParsedFlags, path: str) -> int:
+def _compile(parsed: ParsedFlags, path: str, extensions: Extensions) -> int:
     from tiree.driver import run_job
 
     name = "<stdin>" if path == "-" else path.encode(errors="backslashreplace").decode()
-    job, report = job_from_flags(parsed, _read_source(path), name)
+    job, report = job_from_flags(parsed, _read_source(path), name, extensions)
     _note_target(parsed, job)
     _note_narrowing(job)
     _write(parsed["o"], run_job(job))
@@ -102,7 +105,9 @@ def _compile(parsed: ParsedFlags, path: str) -> int:
     return 0
 
 
-def job_from_flags(parsed: ParsedFlags, source: Data, name: str) -> tuple[Job, Report | None]:
+def job_from_flags(
+    parsed: ParsedFlags, source: Data, name: str, extensions: Extensions = NONE
+) -> tuple[Job, Report | None]:
     """The compilation that a command line asks for, and the report that it fills. Raises `CompileError`."""
     from tiree.driver import Job
 
@@ -110,8 +115,8 @@ def job_from_flags(parsed: ParsedFlags, source: Data, name: str) -> tuple[Job, R
     listing = parsed["iree-vm-bytecode-source-listing"]
     if listing and compile_to not in ("vm", "end"):
         raise fail(f"--iree-vm-bytecode-source-listing needs the vm phase, not --compile-to={compile_to}")
-    options = options_from_flags(parsed)
-    observers, timing, report = _observers(parsed, name)
+    options = with_extensions(options_from_flags(parsed), parsed, extensions)
+    observers, timing, report = _observers(parsed, name, extensions)
     job = Job(
         source,
         name,
@@ -164,7 +169,9 @@ def _note_narrowing(job: Job) -> None:
             print(f"note: {wide} is narrowed to {narrow}, as a flag asks; callers pass {narrow}", file=sys.stderr)
 
 
-def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], Timing | None, Report | None]:
+def _observers(
+    parsed: ParsedFlags, path: str, extensions: Extensions
+) -> tuple[list[PipelineObserver], Timing | None, Report | None]:
     from tiree import pipeline_observers as known
 
     name = os.path.splitext(os.path.basename(path.strip("<>")))[0].replace(" ", "_")
@@ -173,7 +180,7 @@ def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], 
     before = None if parsed["mlir-print-ir-before-all"] else parsed["mlir-print-ir-before"]
     after = None if parsed["mlir-print-ir-after-all"] else parsed["mlir-print-ir-after"]
     if before != [] or after != []:
-        _check_pass_names([*(before or []), *(after or [])])
+        check_pass_names([*(before or []), *(after or [])], extensions)
         changes = parsed["mlir-print-ir-after-change"]
         observers.append(known.PrintIR(before, after, only_changes=changes, **_print_settings(parsed)))
     if parsed["mlir-timing"]:
@@ -200,11 +207,12 @@ def _observers(parsed: ParsedFlags, path: str) -> tuple[list[PipelineObserver], 
 _DUMPS = ("sources", "configurations", "binaries")
 
 
-def _check_pass_names(names: Sequence[str]) -> None:
-    from tiree.pass_registry import load_pass
+def check_pass_names(names: Sequence[str], extensions: Extensions) -> None:
+    """Raises `CompileError` for a name that no pass has."""
+    from tiree.plugins.pipelines import find_pass
 
     for name in names:
-        load_pass(name)
+        find_pass(name, extensions)
 
 
 def _print_settings(parsed: ParsedFlags) -> dict[str, Any]:

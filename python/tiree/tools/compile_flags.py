@@ -13,6 +13,7 @@ from typing import Any
 from tiree.pipeline import PHASE_NAMES
 from tiree.support.options import CompileOptions
 from tiree.tools.flags import Flag, ParsedFlags, fail
+from tiree.tools.plugin_flags import PLUGIN, PLUGIN_FLAGS
 
 _CPU_ONLY = "this release compiles for the CPU only; use --iree-hal-target-device=local"
 _VMVX = "Tiree has no VMVX backend; llvm-cpu makes portable files with --iree-llvmcpu-target-cpu=generic"
@@ -120,6 +121,8 @@ FLAGS: tuple[Flag, ...] = (
             "annotated-mlir-text": "use mlir-text, or tiree-dump-module --output=disassembly",
         },
     ),
+    # Extensions.
+    *PLUGIN_FLAGS,
     # What to run and print.
     Flag("compile-from", "choice", "the phase that made the input", "start", choices=PHASE_NAMES[:-1]),
     Flag("compile-to", "choice", "the phase to stop after", "end", choices=PHASE_NAMES),
@@ -160,8 +163,8 @@ REFUSED: dict[str, str] = {
     "iree-parameter-export": _PARAMETERS,
     "iree-parameter-import": _PARAMETERS,
     "iree-parameter-splat": _PARAMETERS,
-    "iree-plugin": "a dialect or pass is a Python file here; see docs/ on adding a pass",
-    "iree-print-plugin-info": "there are no binary plugins; tiree-opt --help lists the passes",
+    "iree-plugin": "plugins are Python files here: --tiree-plugin=FILE_OR_MODULE",
+    "iree-print-plugin-info": "there are no binary plugins; tiree-opt --tiree-plugin=FILE --help lists the passes",
     "iree-cuda-target": _CPU_ONLY,
     "iree-hip-target": _CPU_ONLY,
     "iree-vulkan-target": _CPU_ONLY,
@@ -192,10 +195,11 @@ _FIELDS: dict[str, str] = {
 """Flags that set the option of that name and nothing else."""
 
 _NOT_RECORDED = frozenset(
-    {"o", "dump-compilation-phases-to", "tiree-report", "iree-vm-bytecode-source-listing"}
+    {"o", "dump-compilation-phases-to", "tiree-report", "iree-vm-bytecode-source-listing", PLUGIN}
     | {flag.name for flag in FLAGS if flag.name.startswith(("mlir-", "iree-hal-dump-")) or len(flag.choices) == 1}
 )
-"""Flags that do not change the artifact: two builds that differ in them only give the same bytes."""
+"""Flags that do not change the artifact: two builds that differ in them only give the same bytes. Of plugins the name
+and the digest are recorded, not the path."""
 
 
 def flags_from_options(options: Mapping[str, Any]) -> list[str]:

@@ -6,13 +6,16 @@ tiree-compile apply where a named pass is part of its pipeline: the pass is then
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tiree.pass_registry import load_pass, pass_locations
+from tiree.pass_registry import pass_locations
+from tiree.plugins.pipelines import parse_passes
 from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.support.extensions import Extensions
 from tiree.support.replacing import replace_file
 from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
@@ -20,6 +23,7 @@ from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
 from tiree.tools.ending import reader_left
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.plugin_flags import extensions_of, with_extensions
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -68,15 +72,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
-        names = pass_locations()
+        extensions = extensions_of(given)
+        names = {*pass_locations(), *extensions.passes}
         passes = {name: Flag(name, "list", "a pass") for name in names}
         raw = [_pass_argument(argument, names) for argument in given]
         parsed = parse_flags(raw, FLAGS, REFUSED, passes)
         # Flags that only tiree-compile has keep their defaults, for `options_from_flags`.
         parsed.values = {**{flag.name: flag.default for flag in COMPILE_FLAGS}, **parsed.values}
-        return _run(parsed)
+        return _run(parsed, extensions)
     except CompileError as error:
-        if "--mlir-print-stacktrace-on-diagnostic" in given:
+        if "--mlir-print-stacktrace-on-diagnostic" in given or os.environ.get("TIREE_TRACEBACK") == "1":
             import traceback
 
             traceback.print_exc()
@@ -92,15 +97,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _pass_argument(argument: str, names: dict[str, tuple[str, str]]) -> str:
+def _pass_argument(argument: str, names: set[str]) -> str:
     """`--pass` has no value: give it an empty one, so that the next argument is not taken for it."""
     return f"{argument}=" if argument.startswith("-") and argument.lstrip("-") in names else argument
 
 
-def _run(parsed: ParsedFlags) -> int:
+def _run(parsed: ParsedFlags, extensions: Extensions) -> int:
     if parsed["help"]:
         sys.stdout.write(help_text(USAGE, FLAGS, REFUSED))
-        sys.stdout.write("\nPASSES:\n" + "".join(f"  --{name}\n" for name in pass_locations()))
+        sys.stdout.write("\nPASSES:\n" + "".join(f"  --{name}\n" for name in (*pass_locations(), *extensions.passes)))
         return 0
     if parsed["version"]:
         from tiree.version import COMPATIBLE_WITH, VERSION
@@ -110,7 +115,7 @@ def _run(parsed: ParsedFlags) -> int:
     if parsed["show-dialects"]:
         from tiree.dialects.registry import dialect_factories
 
-        print("Available Dialects: " + ", ".join(dialect_factories()))
+        print("Available Dialects: " + ", ".join([*dialect_factories(), *extensions.dialects]))
         return 0
     if len(parsed.positional) > 1:
         raise fail(f"several input files: {', '.join(parsed.positional)}", f"usage: {USAGE}")
@@ -120,10 +125,10 @@ def _run(parsed: ParsedFlags) -> int:
     else:
         with open(path, encoding="utf-8") as file:
             text, name = file.read(), path
-    return _process(parsed, text, name)
+    return _process(parsed, text, name, extensions)
 
 
-def _process(parsed: ParsedFlags, text: str, filename: str) -> int:
+def _process(parsed: ParsedFlags, text: str, filename: str, extensions: Extensions) -> int:
     from tiree.tools.opt_diagnostics import check_expectations, expectations, split_input
 
     chunks = split_input(text) if parsed["split-input-file"] else [(0, text)]
@@ -136,7 +141,7 @@ def _process(parsed: ParsedFlags, text: str, filename: str) -> int:
         if parsed["verify-diagnostics"]:
             wanted += expectations(padded)
         try:
-            outputs.append(_transform(parsed, padded, filename))
+            outputs.append(_transform(parsed, padded, filename, extensions))
         except CompileError as error:
             if not parsed["verify-diagnostics"] and not parsed["split-input-file"]:
                 raise
@@ -159,11 +164,11 @@ def _write(path: str, text: str) -> None:
     replace_file(path, text.encode())
 
 
-def _transform(parsed: ParsedFlags, text: str, filename: str) -> str:
+def _transform(parsed: ParsedFlags, text: str, filename: str, extensions: Extensions) -> str:
     from tiree.dialects import get_context, print_module, read_module
     from tiree.pipeline import run_passes, run_pipeline, verify_module
 
-    ctx = get_context(allow_unregistered=parsed["allow-unregistered-dialect"])
+    ctx = get_context(allow_unregistered=parsed["allow-unregistered-dialect"], extensions=extensions)
     module = read_module(text, ctx, filename)
     if parsed["no-implicit-module"] and not re.search(r"^\s*(\"?builtin\.)?module\b", text, re.MULTILINE):
         raise CompileError(Diagnostic("the file does not hold one builtin.module", f"{filename}:1:1"))
@@ -175,13 +180,13 @@ def _transform(parsed: ParsedFlags, text: str, filename: str) -> str:
         check_input_type(module, parsed["iree-input-type"])
     observers = _observers(parsed)
     compile_to = "vm" if parsed["iree-transformation-pipeline"] else parsed["compile-to"]
-    passes = _passes(parsed)
+    passes = _passes(parsed, extensions)
     pipeline = parsed["iree-transformation-pipeline"] or "compile-to" in parsed.given
     if not passes and not pipeline:
         _refuse_useless(parsed)
     run_passes(module, passes, ctx, observers)
     if pipeline:
-        options = options_from_flags(parsed)
+        options = with_extensions(options_from_flags(parsed), parsed, extensions)
         run_pipeline(module, options, parsed["compile-from"], compile_to, ctx=ctx, observers=observers)
     settings = _print_settings(parsed)
     for observer in observers:
@@ -225,38 +230,16 @@ def _observers(parsed: ParsedFlags) -> list[PipelineObserver]:
     return observers
 
 
-def _passes(parsed: ParsedFlags) -> list[ModulePass]:
+def _passes(parsed: ParsedFlags, extensions: Extensions) -> list[ModulePass]:
     """The named passes in order: those of the pipeline flag, then those named as flags."""
     pipeline = parsed["pass-pipeline"] or parsed["p"]
-    wrapped = re.fullmatch(r"\s*builtin\.module\((.*)\)\s*", pipeline, re.DOTALL)
-    specs = [wrapped.group(1) if wrapped else pipeline] if pipeline.strip() else []
-    known = pass_locations()
+    specs = [pipeline]
+    known = {*pass_locations(), *extensions.passes}
     for name, values in parsed.given.items():
         if name in known:
             specs += [f"{name}{{{value.strip('{}')}}}" if value else name for value in values]
-    return [one for spec in specs for one in _parse_specs(spec, parsed)]
-
-
-def _parse_specs(text: str, parsed: ParsedFlags) -> list[ModulePass]:
-    from xdsl.utils.arg_spec import parse_pipeline
-    from xdsl.utils.exceptions import ArgSpecParseError
-
-    try:
-        specs = list(parse_pipeline(text))
-    except ArgSpecParseError as error:
-        raise fail(f"the pipeline {text!r} cannot be read: {str(error).strip().splitlines()[-1]}") from None
     configured = _configured_passes(parsed)
-    passes: list[ModulePass] = []
-    for spec in specs:
-        cls = load_pass(spec.name)
-        if not spec.parameters and spec.name in configured:
-            passes.append(configured[spec.name])
-            continue
-        try:
-            passes.append(cls.from_spec(spec))
-        except Exception as error:
-            raise fail(f"pass {spec.name}: {error}") from None
-    return passes
+    return [one for spec in specs for one in parse_passes(spec, extensions, configured)]
 
 
 def _configured_passes(parsed: ParsedFlags) -> dict[str, ModulePass]:

@@ -1,0 +1,59 @@
+"""The flags that bring plugins, which are read before all others: plugins add values to some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tiree.support.extensions import NONE, Extensions
+from tiree.tools.flags import Flag, ParsedFlags, fail
+
+if TYPE_CHECKING:
+    from tiree.support.options import CompileOptions
+
+PLUGIN = "tiree-plugin"
+PREPROCESSING = "iree-preprocessing-pass-pipeline"
+PLUGIN_FLAGS: tuple[Flag, ...] = (
+    Flag(PLUGIN, "repeat", "a plugin: a Python file, a module, or an installed plugin's name", metavar="FILE|MODULE"),
+    Flag(PREPROCESSING, "str", "passes to run before the phase preprocessing", "", metavar="'a,b{key=value}'"),
+)
+
+
+def extensions_of(arguments: Sequence[str], plugins: Sequence[Any] = ()) -> Extensions:
+    """What the plugins of a command line, and `plugins` before them, bring. Raises `CompileError`."""
+    named = [*plugins, *_named(arguments)]
+    if not named:
+        return NONE
+    from tiree.plugins import load_plugins
+
+    return load_plugins(named)
+
+
+def _named(arguments: Sequence[str]) -> list[str]:
+    found: list[str] = []
+    following = iter(arguments)
+    for argument in following:
+        if argument == "--":
+            break
+        name, equals, value = argument.lstrip("-").partition("=")
+        if argument.startswith("-") and name == PLUGIN:
+            value = value if equals else next(following, "")
+            if not value:
+                raise fail(f"--{PLUGIN} needs a file or a module")
+            found.append(value)
+    return found
+
+
+def with_extensions(options: CompileOptions, parsed: ParsedFlags, extensions: Extensions) -> CompileOptions:
+    """`options` with what plugins bring and with the passes of the preprocessing flag, both recorded."""
+    text = parsed[PREPROCESSING]
+    if text:
+        from tiree.plugins import parse_passes
+
+        passes = parse_passes(text, extensions)
+        extensions = extensions.at("before-preprocessing", passes)
+    if extensions is NONE:
+        return options
+    labels = [f"{PLUGIN}={origin.label}" for origin in extensions.origins]
+    return replace(options, extensions=extensions, recorded_flags=(*options.recorded_flags, *labels))

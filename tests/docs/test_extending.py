@@ -1,0 +1,43 @@
+"""The guide to plugins: every command runs as written and prints what the page says, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from tiree.pipeline import EXTENSION_POINTS
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "extending.md").read_text()
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def test_the_first_pass_is_followed_to_the_letter(tmp_path: Path) -> None:
+    part = PAGE.partition("## Your first pass")[2].partition("\n## ")[0]
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    tools = {f"tiree-{tool}": f"-m tiree.tools.{tool.replace('-', '_')}" for tool in ("compile", "opt", "run-module")}
+    for name, module in {**tools, "python": ""}.items():
+        (bin / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
+        (bin / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
+    blocks = BLOCK.findall(part)
+    assert [language for language, _ in blocks].count("sh") >= 5
+    printed = ""
+    for language, text in blocks:
+        if language == "text":
+            assert printed.strip() == text.strip()
+            continue
+        done = subprocess.run(
+            ["bash", "-euc", text], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        printed = done.stdout
+
+
+def test_the_table_of_extension_points_is_that_of_the_code() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \| ([\w-]+): (.*) \|$", PAGE, re.MULTILINE)
+    assert rows == [(point.name, point.phase, point.description) for point in EXTENSION_POINTS.values()]
