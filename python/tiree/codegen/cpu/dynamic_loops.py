@@ -1,20 +1,22 @@
 """`dynamic-loops`: a dispatch on tensors of sizes that are known only when it runs.
 
 One nest of loops per store, over the dimensions of what is stored; the first dimension that may be larger than one is
-split over the workgroups, the last runs in vectors and then in single elements. The host computes the number of
-workgroups from the sizes; any number is right.
+split over the first dimension of the grid of workgroups, the last over the second. The last runs in vectors and then in
+single elements; in a reduction blocks of rows and vectors share what they read, and the last vector is masked. The host
+computes the numbers of workgroups from the sizes; any numbers are right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import arith as xarith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tiree.codegen.common.builder import INDEX, KernelBuilder
+from tiree.codegen.common.body import TRAPPING
+from tiree.codegen.common.builder import I64, INDEX, KernelBuilder
 from tiree.codegen.common.graph import DispatchInfo, bits_of, storage_element
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.cpu.dynamic_evaluator import (
@@ -41,9 +43,13 @@ from tiree.support.typed import int_of, is_tensor_type, symbol_name, tensor_type
 
 STRATEGY = "dynamic-loops"
 
-_GRAIN = 16384
-"""Elements, times the steps of a reduction, that a workgroup deserves."""
+_GRAIN, _REDUCED_GRAIN = 16384, 131072
+"""Elements that a workgroup deserves, and steps of a reduction, which are multiplications mostly."""
 _MOST_WORKGROUPS = 64
+_PANEL = 32
+"""Columns of a reduction that a workgroup takes at least."""
+_ALONE = 4
+"""Vectors that a single row of a reduction has under way."""
 
 
 def is_dynamic(function: Operation) -> bool:
@@ -91,6 +97,29 @@ def _same_space(one: SSAValue, other: SSAValue) -> bool:
     return maps[one.index].plain_dims == maps[other.index].plain_dims
 
 
+_Limits = tuple[int | SSAValue, int | SSAValue]
+_SLT = 2
+
+
+@dataclass
+class _Walk:
+    """How the loops of a nest go."""
+
+    root: SSAValue
+    lanes: int
+    """Elements of a vector; 0 for no vectors."""
+    split: int | None
+    """The dimension that is split over the first dimension of the grid."""
+    reduces: bool
+    rows: int = 1
+    columns: int = 1
+    """A block: so many rows, so many vectors of each."""
+    open_rows: int = 1
+    open_columns: int = 1
+    width: int = 0
+    """What the loops that are open do."""
+
+
 def _shape(value: SSAValue) -> tuple[int, ...]:
     return tensor_type(value).get_shape()
 
@@ -131,63 +160,67 @@ class _Lowering:
         shape = _shape(nest.root)
         if not self.vectors or not shape:
             return 0
-        bits = 8
-        for op in self.block.walk():
-            for value in (*op.operands, *op.results):
-                if is_tensor_type(value.type):
-                    bits = max(bits, bits_of(storage_element(value.type.element_type)))
-        lanes = max(1, self.target.vector_bytes * 8 // bits)
+        lanes = max(1, self.target.vector_bytes * 8 // max(self._widths(), default=8))
         if shape[-1] != DYNAMIC_INDEX:
             while lanes > max(shape[-1], 1):
                 lanes //= 2
         return lanes if lanes > 1 else 0
+
+    def _widths(self) -> set[int]:
+        """The bits of all elements of the dispatch."""
+        values = (value for op in self.block.walk() for value in (*op.operands, *op.results))
+        return {bits_of(storage_element(v.type.element_type)) for v in values if is_tensor_type(v.type)}
+
+    def _masks(self) -> bool:
+        """Whether vectors of which some lanes are off serve here: nothing traps, and the target can read them."""
+        if any(op.name in TRAPPING for op in self.block.walk()):
+            return False
+        return self.target.has_avx512 or (self.target.has_avx2 and self._widths() <= {32, 64})
 
     def _emit(self, nest: _Nest) -> None:
         ev, root = self.ev, nest.root
         sizes = [ev.dim(root, dim) for dim in range(len(_shape(root)))]
         lanes = self._lanes(nest)
         split = next((dim for dim, size in enumerate(sizes) if size != 1), None)
-        self._loops(nest, sizes, split, lanes, [])
+        walk = _Walk(nest.root, lanes, split, reduces(root))
+        if walk.reduces and lanes and len(sizes) > 1:
+            wide = self.target.vector_registers >= 32
+            walk.rows, walk.columns = (8 if wide else 4), (2 if len(nest.stores) == 1 and self._masks() else 1)
+        self._loops(nest, walk, sizes, [])
 
-    def _range(self, size: int | SSAValue, multiple: int) -> tuple[SSAValue, SSAValue]:
+    def _range(self, size: int | SSAValue, multiple: int, axis: int) -> tuple[SSAValue, SSAValue]:
         """The part of 0..size of this workgroup; it begins at a multiple of `multiple`."""
         b, ev = self.ev.b, self.ev
-        dimension = {"dimension": IntegerAttr(0, IndexType())}
-        number = b.emit(InterfaceWorkgroupIDOp, [], INDEX, dimension, "id")
-        count = b.emit(InterfaceWorkgroupCountOp, [], INDEX, dimension, "count")
+        dimension = {"dimension": IntegerAttr(axis, IndexType())}
+        number = b.emit(InterfaceWorkgroupIDOp, [], INDEX, dimension, f"id {axis}")
+        count = b.emit(InterfaceWorkgroupCountOp, [], INDEX, dimension, f"count {axis}")
         total = ev.index_of(size)
         chunk = _ceil_div(b, total, count)
         if multiple > 1:
             step = b.constant(multiple, INDEX)
             chunk = b.binary(xarith.MuliOp, _ceil_div(b, chunk, step), step)
-        low = b.binary(xarith.MuliOp, number, chunk)
+        low = b.binary(xarith.MinSIOp, b.binary(xarith.MuliOp, number, chunk), total)
         high = b.binary(xarith.MinSIOp, b.binary(xarith.AddiOp, low, chunk), total)
         return low, high
 
-    def _loops(
-        self, nest: _Nest, sizes: Sequence[int | SSAValue], split: int | None, lanes: int, idx: list[Lin]
-    ) -> None:
-        dim = len(idx)
-        if dim == len(sizes):
-            self._store(nest, tuple(idx))
+    def _loops(self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], idx: list[Lin]) -> None:
+        dim, rank = len(idx), len(sizes)
+        if dim == rank:
+            self._store(nest, walk, tuple(idx))
             return
-        last = dim == len(sizes) - 1
-        width = lanes if last else 0
+        rows = dim == rank - 2 and walk.rows > 1
+        step = walk.rows if rows else max(walk.lanes * walk.columns, 1) if dim == rank - 1 else 1
         size = sizes[dim]
         low: int | SSAValue = 0
         high: int | SSAValue = size
-        if split == dim:
-            low, high = self._range(size, max(width, 1) if last else 1)
-        if dim == len(sizes) - 2 and lanes and reduces(nest.root):
-            self._row_loops(nest, sizes, split, (low, high), lanes, idx)
-            return
-        if not width:
-            self._one_loop(nest, sizes, split, (low, high), 0, lanes, idx)
-            return
-        middle = self._middle(low, high, width)
-        self._one_loop(nest, sizes, split, (low, middle), width, lanes, idx)
-        if middle != high:
-            self._one_loop(nest, sizes, split, (middle, high), 0, lanes, idx)
+        if walk.split == dim or (dim == rank - 1 and size != 1 and walk.split is not None):
+            low, high = self._range(size, step, 0 if walk.split == dim else 1)
+        if rows:
+            self._row_loops(nest, walk, sizes, (low, high), idx)
+        elif dim < rank - 1 or not walk.lanes:
+            self._one_loop(nest, walk, sizes, (low, high), idx)
+        else:
+            self._lane_loops(nest, walk, sizes, (low, high), idx)
 
     def _middle(self, low: int | SSAValue, high: int | SSAValue, step: int) -> int | SSAValue:
         """The end of the whole steps from `low` on."""
@@ -199,61 +232,69 @@ class _Lowering:
         return b.binary(xarith.SubiOp, self.ev.index_of(high), rest)
 
     def _row_loops(
-        self,
-        nest: _Nest,
-        sizes: Sequence[int | SSAValue],
-        split: int | None,
-        limits: tuple[int | SSAValue, int | SSAValue],
-        lanes: int,
-        idx: list[Lin],
+        self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], limits: _Limits, idx: list[Lin]
     ) -> None:
         """The rows of a reduction: several at a time share what they read, then one by one."""
         low, high = limits
-        rows = 8 if self.target.vector_registers >= 32 else 4
-        middle = self._middle(low, high, rows)
-        self.open_rows = rows
-        self._one_loop(nest, sizes, split, (low, middle), 0, lanes, idx, rows)
-        self.open_rows = 1
+        middle = self._middle(low, high, walk.rows)
+        self._one_loop(nest, replace(walk, open_rows=walk.rows), sizes, (low, middle), idx, walk.rows)
         if middle != high:
-            self._one_loop(nest, sizes, split, (middle, high), 0, lanes, idx)
+            self._one_loop(nest, walk, sizes, (middle, high), idx)
 
-    open_rows = 1
+    def _lane_loops(
+        self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], limits: _Limits, idx: list[Lin]
+    ) -> None:
+        """The last dimension: whole vectors, several at a time, then masked ones or single elements."""
+        low, high = limits
+        columns = walk.columns if walk.open_rows > 1 or walk.columns == 1 else _ALONE
+        middle = self._middle(low, high, walk.lanes * columns)
+        self._one_loop(nest, replace(walk, width=walk.lanes, open_columns=columns), sizes, (low, middle), idx)
+        if middle == high:
+            return
+        masked = walk.columns > 1
+        self._one_loop(nest, replace(walk, width=walk.lanes if masked else 0), sizes, (middle, high), idx)
 
     def _one_loop(
         self,
         nest: _Nest,
+        walk: _Walk,
         sizes: Sequence[int | SSAValue],
-        split: int | None,
-        limits: tuple[int | SSAValue, int | SSAValue],
-        width: int,
-        lanes: int,
+        limits: _Limits,
         idx: list[Lin],
         step: int = 1,
     ) -> None:
-        """A loop over one dimension, in vectors of `width` lanes if that is not 0."""
+        """A loop over one dimension, in vectors if the walk has a width by now."""
         ev, (low, high) = self.ev, limits
+        width = walk.width
         known = isinstance(low, int) and isinstance(high, int)
-        loop = ev.b.begin_for(low, high, max(width, step), (), None if known else (0, MOST))
+        loop = ev.b.begin_for(low, high, max(width * walk.open_columns, step), (), None if known else (0, MOST))
         index = Lin.of(loop.sym)
         if width:
             ev.width, ev.lane = width, ev.b.lane_sym(width)
             index = index + Lin.of(ev.lane)
-        self._loops(nest, sizes, split, lanes, [*idx, index])
-        ev.width, ev.lane = 0, None
+            if walk.columns > 1 and walk.open_columns == 1:
+                limit = ev.b.broadcast(ev.b.convert(ev.index_of(high), I64), width)
+                ev.mask = ev.b.compare(_SLT, ev.b.integers(index, I64, width), limit)
+        self._loops(nest, walk, sizes, [*idx, index])
+        ev.width, ev.lane, ev.mask = 0, None, None
         ev.b.end_for(loop)
 
-    def _store(self, nest: _Nest, idx: tuple[Lin, ...]) -> None:
+    def _store(self, nest: _Nest, walk: _Walk, idx: tuple[Lin, ...]) -> None:
         ev = self.ev
         points = [idx]
         if len(idx) > 1:
-            points = [(*idx[:-2], idx[-2] + row, idx[-1]) for row in range(self.open_rows)]
+            points = [
+                (*idx[:-2], idx[-2] + row, idx[-1] + column * walk.width)
+                for row in range(walk.open_rows)
+                for column in range(walk.open_columns)
+            ]
         values = [ev.values_at(op.operands[0], points) for op in nest.stores]
         for op, column in zip(nest.stores, values, strict=True):
             access = ev.access(op)
             if len(access.strides) != len(idx):
                 raise fail(op, f"{op.name} that adds dimensions")
             for at, value in zip(points, column, strict=True):
-                ev.store(access.buffer, access.address(ev, at), value, access.element, None)
+                ev.store(access.buffer, access.address(ev, at), value, access.element, ev.mask)
         for op in nest.stores:
             ev.b.wrote(ev.access(op).buffer)
 
@@ -274,6 +315,23 @@ def _ceil_div(b: KernelBuilder, value: SSAValue, divisor: SSAValue) -> SSAValue:
 # The grid -----------------------------------------------------------------------------------------------------------
 
 
+@dataclass
+class _Work:
+    """What a nest computes: a constant factor, the workload entries to multiply with, and how the grid divides it."""
+
+    constant: int
+    sizes: list[int]
+    first: int | SSAValue | None
+    """The size of a dimension that takes as many workgroups as it has pieces; the other dimension takes the rest."""
+    piece: int
+    on_second: bool
+    """Whether that dimension is the last, which is split over the second dimension of the grid."""
+
+    @property
+    def grain(self) -> int:
+        return _REDUCED_GRAIN if self.on_second else _GRAIN
+
+
 def set_dynamic_count(export: ExecutableExportOp, function: Operation) -> None:
     """Makes the count region of `export` compute the workgroups from the workload, which are the sizes."""
     block = Block(arg_types=[arg.type for arg in export.workgroup_count.block.args])
@@ -282,22 +340,32 @@ def set_dynamic_count(export: ExecutableExportOp, function: Operation) -> None:
         for op in function.regions[0].block.ops
         if op.name == "iree_tensor_ext.dispatch.workload.ordinal"
     }
-    constant, sizes = _work(function, ordinals)
+    work = _work(function, ordinals)
     one = ConstantOp.index(1)
     ops: list[Operation] = [one]
-    count: SSAValue = one.result
-    if sizes:
-        count = block.args[1 + sizes[0]]
-        for number in sizes[1:]:
-            ops.append(xarith.MuliOp(count, block.args[1 + number]))
-            count = ops[-1].results[0]
-        grain, most = ConstantOp.index(max(1, _GRAIN // constant)), ConstantOp.index(_MOST_WORKGROUPS - 1)
-        divide = xarith.DivUIOp(count, grain.result)
-        least = xarith.MinUIOp(divide.result, most.result)
-        add = xarith.AddiOp(least.result, one.result)
-        ops += [grain, most, divide, least, add]
-        count = add.result
-    block.add_ops([*ops, HalReturnOp(count, one.result, one.result)])
+
+    def emit(op: Operation) -> SSAValue:
+        ops.append(op)
+        return op.results[0]
+
+    def constant(value: int) -> SSAValue:
+        return one.result if value == 1 else emit(ConstantOp.index(value))
+
+    counts: list[SSAValue] = [one.result, one.result]
+    if work.sizes:
+        steps = block.args[1 + work.sizes[0]]
+        for number in work.sizes[1:]:
+            steps = emit(xarith.MuliOp(steps, block.args[1 + number]))
+        grains = emit(xarith.DivUIOp(steps, constant(max(1, work.grain // work.constant))))
+        least = emit(xarith.MinUIOp(grains, constant(_MOST_WORKGROUPS - 1)))
+        counts[0] = emit(xarith.AddiOp(least, one.result))
+        pieces = _pieces(work, block, ordinals, emit, constant)
+        if pieces is not None:
+            first = emit(xarith.MinUIOp(counts[0], pieces))
+            counts = [first, emit(xarith.DivUIOp(counts[0], first))]
+    if work.on_second:
+        counts.reverse()
+    block.add_ops([*ops, HalReturnOp(*counts, one.result)])
     region = export.workgroup_count
     old = region.blocks.first
     assert old is not None
@@ -306,12 +374,36 @@ def set_dynamic_count(export: ExecutableExportOp, function: Operation) -> None:
     region.add_block(block)
 
 
-def _work(function: Operation, ordinals: dict[SSAValue, int]) -> tuple[int, list[int]]:
-    """What the largest nest computes: a constant factor and the workload entries to multiply with."""
-    most: tuple[int, list[int]] = (1, [])
+def _pieces(
+    work: _Work,
+    block: Block,
+    ordinals: dict[SSAValue, int],
+    emit: Callable[[Operation], SSAValue],
+    constant: Callable[[int], SSAValue],
+) -> SSAValue | None:
+    """How many pieces the first dimension to be divided has, at least 1; None for no division."""
+    size = work.first
+    if isinstance(size, int):
+        return constant(max(1, -(-size // work.piece)))
+    if size is None or size not in ordinals:
+        return None
+    given = block.args[1 + ordinals[size]]
+    if work.piece == 1:
+        return emit(xarith.MaxUIOp(given, constant(1)))
+    return emit(xarith.AddiOp(emit(xarith.DivUIOp(given, constant(work.piece))), constant(1)))
+
+
+def _work(function: Operation, ordinals: dict[SSAValue, int]) -> _Work:
+    """What the largest nest computes."""
+    most = _Work(1, [], None, 1, on_second=False)
     for nest in _nests(function.regions[0].block):
         constant, sizes = 1, list[int]()
         dims = [dim_size(nest.root, dim) for dim in range(len(_shape(nest.root)))]
+        split = next((dim for dim, size in enumerate(dims) if size != 1), None)
+        first: int | SSAValue | None = None
+        blocked = reduces(nest.root)
+        if split is not None and split != len(dims) - 1:
+            first = dims[-1] if blocked else dims[split]
         owner = nest.root.owner
         if isinstance(nest.root, OpResult) and isinstance(owner, Operation) and owner.name == "linalg.generic":
             dims += _reduced(owner)
@@ -320,8 +412,8 @@ def _work(function: Operation, ordinals: dict[SSAValue, int]) -> tuple[int, list
                 constant *= max(size, 1)
             elif size is not None and size in ordinals:
                 sizes.append(ordinals[size])
-        if (len(sizes), constant) > (len(most[1]), most[0]):
-            most = constant, sizes
+        if (len(sizes), constant) > (len(most.sizes), most.constant):
+            most = _Work(constant, sizes, first, _PANEL if blocked else 1, blocked)
     return most
 
 
