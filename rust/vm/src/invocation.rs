@@ -10,7 +10,7 @@ use crate::cconv::{Item, Kind};
 use crate::context::{Context, Instance, NativeInstance};
 use crate::interp::{Exit, Machine, Pooled};
 use crate::interrupt;
-use crate::limits::{Limits, past_deadline};
+use crate::limits::{Account, Caller, Limits, past_deadline, too_many_calls};
 use crate::module::{Arguments, CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::timeline;
@@ -36,9 +36,20 @@ impl Step {
 }
 
 enum Stage {
-    Native { args: Arguments, resume: Option<Box<dyn Any + Send>> },
+    Native(Box<NativeCall>),
     Bytecode(Pooled),
     Finished,
+}
+
+/// A call of a native function from outside.
+struct NativeCall {
+    args: Arguments,
+    resume: Option<Box<dyn Any + Send>>,
+    limits: Limits,
+    /// What the function's own calls are charged to.
+    account: Account,
+    /// Fuel that they have used.
+    used: u64,
 }
 
 /// A call in progress. Dropping it releases everything it holds.
@@ -63,7 +74,7 @@ impl Invocation {
         let args = check_args(&instance, ordinal, args)?;
         let limits = &limits.started();
         let stage = match &*instance {
-            Instance::Native(_) => Stage::Native { args: Arguments::new(args, &[])?, resume: None },
+            Instance::Native(_) => Stage::Native(Box::new(NativeCall::new(args, limits)?)),
             Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args, limits)?),
         };
         Ok(Invocation { stage, instance, ordinal, deadline: limits.deadline, fuel_used: 0, _context: None })
@@ -98,19 +109,23 @@ impl Invocation {
                 }
             }
             // Bytecode looks at the clock itself.
-            Stage::Native { .. } if self.deadline.is_some_and(|end| Instant::now() >= end) => Err(past_deadline()),
-            Stage::Native { args, resume } => match call_native(&self.instance, self.ordinal, args, resume) {
-                Ok(NativeOutcome::Done(results)) => Ok(Step::Done(results)),
-                Ok(NativeOutcome::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
-                Err(status) => Err(status),
-            },
+            Stage::Native(_) if self.deadline.is_some_and(|end| Instant::now() >= end) => Err(past_deadline()),
+            Stage::Native(call) => {
+                let outcome = call.run(&self.instance, self.ordinal);
+                self.fuel_used = call.used;
+                match outcome {
+                    Ok(NativeOutcome::Done(results)) => Ok(Step::Done(results)),
+                    Ok(NativeOutcome::Suspended(wait)) => return Ok(Step::Pending(Some(wait))),
+                    Err(status) => Err(status),
+                }
+            }
             Stage::Finished => Err(Status::failed_precondition("the invocation has already finished")),
         };
         self.stage = Stage::Finished;
         outcome
     }
 
-    /// Fuel used so far, see [`limits`](crate::limits); 0 for native functions.
+    /// Fuel used so far, see [`limits`](crate::limits): by the calls that it makes too. Native functions use none themselves.
     pub fn fuel_used(&self) -> u64 {
         self.fuel_used
     }
@@ -217,6 +232,39 @@ impl Pause {
     fn give_way(&mut self) -> Result<()> {
         self.yield_now();
         interrupt::poll()
+    }
+}
+
+impl NativeCall {
+    fn new(args: Vec<Value>, limits: &Limits) -> Result<NativeCall> {
+        if limits.max_stack_depth == Some(0) {
+            return Err(too_many_calls(0));
+        }
+        Ok(NativeCall {
+            args: Arguments::new(args, &[])?,
+            resume: None,
+            limits: *limits,
+            account: Account::default(),
+            used: 0,
+        })
+    }
+
+    /// Calls the function, or calls it again after a suspension.
+    fn run(&mut self, instance: &Instance, ordinal: usize) -> Result<NativeOutcome> {
+        let (caller, limits) = (Caller::here(), self.limits);
+        let own = limits.max_stack_depth.map_or(u32::MAX, |depth| depth - 1);
+        self.account.max_depth.set(caller.admit(own)?);
+        let left = limits.fuel.map(|fuel| fuel.saturating_sub(self.used));
+        self.account.beyond.set(left.into_iter().chain(caller.fuel).min());
+        let deadline = limits.deadline.into_iter().chain(caller.deadline).min();
+        let limited = limits.fuel.is_some() || deadline.is_some() || limits.max_stack_depth.is_some();
+        let entered = self.account.enter(&caller, deadline, limited.then_some(Limits { deadline, ..limits }));
+        let outcome = call_native(instance, ordinal, &self.args, &mut self.resume);
+        drop(entered);
+        let used = self.account.nested.take();
+        self.used = self.used.saturating_add(used);
+        caller.charge(used);
+        outcome
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a call may use: instructions, time, stack.
+//! What a call may use: instructions, time, stack. `nested` has what calls inside of calls may use.
 //!
 //! # Fuel
 //!
@@ -7,9 +7,12 @@
 //! bytes one for every 32. So the fuel that a call used is never less than the instructions that it executed, and depends
 //! on nothing but the module and the arguments.
 
-use std::cell::Cell;
+mod nested;
+
 use std::time::{Duration, Instant};
 
+pub(crate) use self::nested::{Account, Caller, too_many_calls};
+pub use self::nested::{Scope, current};
 use crate::interrupt::Watch;
 use crate::status::{Result, Status};
 
@@ -52,43 +55,28 @@ impl Limits {
         }
     }
 
-    /// The same, the timeout turned into a deadline: for a call that starts now.
+    /// These limits inside of `others`: the lower one of each.
+    #[must_use]
+    pub(crate) fn within(self, others: &Limits) -> Limits {
+        fn lower<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
+            one.into_iter().chain(other).min()
+        }
+        Limits {
+            fuel: lower(self.fuel, others.fuel),
+            timeout: lower(self.timeout, others.timeout),
+            deadline: lower(self.deadline, others.deadline),
+            max_stack_depth: lower(self.max_stack_depth, others.max_stack_depth),
+        }
+    }
+
+    /// The same, the timeout turned into a deadline: for a call that starts now. It must end by the deadline of the
+    /// call that executes on this thread, too.
     #[must_use]
     pub(crate) fn started(mut self) -> Limits {
         // A time that no clock reaches is no end.
         let end = self.timeout.take().and_then(|timeout| Instant::now().checked_add(timeout));
-        self.deadline = match (self.deadline, end) {
-            (Some(deadline), Some(end)) => Some(deadline.min(end)),
-            (deadline, end) => deadline.or(end),
-        };
+        self.deadline = self.deadline.into_iter().chain(end).chain(nested::current_deadline()).min();
         self
-    }
-}
-
-thread_local! {
-    static CURRENT: Cell<Limits> = const { Cell::new(Limits { fuel: None, timeout: None, deadline: None, max_stack_depth: None }) };
-}
-
-/// The limits of the innermost limited call that executes on this thread, for native code that waits, or has bytecode
-/// executed, on its behalf; none outside of calls. A timeout has become a deadline.
-pub fn current() -> Limits {
-    CURRENT.get()
-}
-
-/// Makes `limits` the current ones of this thread until it is dropped.
-pub struct Scope(Limits);
-
-impl Scope {
-    /// Enters the scope.
-    #[must_use]
-    pub fn enter(limits: Limits) -> Scope {
-        Scope(CURRENT.replace(limits))
-    }
-}
-
-impl Drop for Scope {
-    fn drop(&mut self) {
-        CURRENT.set(self.0);
     }
 }
 
@@ -108,8 +96,12 @@ const MAX_CALLS_PER_LOOK: u32 = 256;
 pub(crate) struct Budget {
     /// Fuel beyond the current slice; counts down from the limit.
     left: u64,
+    /// What the caller of the call leaves it, counted in the same way.
+    lent: Option<u64>,
     /// Fuel given out and used up, without the current slice.
     used: u64,
+    /// Of that, what the caller has been charged for.
+    charged: u64,
     /// What the current slice had.
     slice: isize,
     limit: Option<u64>,
@@ -145,17 +137,59 @@ impl Budget {
 
     /// The first slice.
     pub fn first(&mut self) -> isize {
-        self.slice = SLICE.min(isize::try_from(self.left).unwrap_or(isize::MAX));
+        self.slice = SLICE.min(isize::try_from(self.room()).unwrap_or(isize::MAX));
         self.slice
+    }
+
+    /// Fuel that the call and its caller have, the current slice with it.
+    fn room(&self) -> u64 {
+        self.left.min(self.lent.unwrap_or(u64::MAX))
+    }
+
+    /// Fuel that is left when the current slice is used up, if it is limited.
+    pub fn beyond(&self) -> Option<u64> {
+        let limited = self.limit.is_some() || self.lent.is_some();
+        limited.then(|| self.room().saturating_sub(self.slice as u64))
+    }
+
+    /// Begins a run with `fuel` left of the current slice, for a caller that leaves it `lent`: how much it is then.
+    pub fn begin(&mut self, fuel: isize, lent: Option<u64>) -> isize {
+        let gone = self.slice.abs_diff(fuel) as u64;
+        let due = self.used + gone - self.charged;
+        self.lent = lent.map(|lent| lent.saturating_add(gone).saturating_sub(due));
+        let most = isize::try_from(self.room()).unwrap_or(isize::MAX).saturating_sub_unsigned(gone as usize);
+        let fewer = (fuel - most).max(0);
+        self.slice -= fewer;
+        fuel - fewer
+    }
+
+    /// Ends a run with `fuel` left of the current slice: what the caller is to be charged for.
+    pub fn end(&mut self, fuel: isize) -> u64 {
+        self.lent = None;
+        let used = self.used(fuel);
+        used - std::mem::replace(&mut self.charged, used)
+    }
+
+    /// Takes what nested calls have used.
+    pub fn take(&mut self, nested: u64) {
+        self.used += nested;
+        if self.limit.is_some() {
+            self.left = self.left.saturating_sub(nested);
+        }
+        self.lent = self.lent.map(|lent| lent.saturating_sub(nested));
     }
 
     /// The next slice, after one of which `fuel` is left (less than nothing).
     pub fn refill(&mut self, fuel: isize) -> Result<isize> {
         let used = self.slice.abs_diff(fuel) as u64;
         self.used += used;
+        self.slice = fuel;
         let Some(left) = self.left.checked_sub(used) else { return Err(self.exhausted()) };
         if self.limit.is_some() {
             self.left = left;
+        }
+        if let Some(lent) = &mut self.lent {
+            *lent = lent.checked_sub(used).ok_or_else(nothing_left)?;
         }
         self.slices_to_look -= 1;
         if self.slices_to_look == 0 {
@@ -171,9 +205,8 @@ impl Budget {
     }
 
     #[cold]
-    fn exhausted(&mut self) -> Status {
+    fn exhausted(&self) -> Status {
         let limit = self.limit.unwrap_or(u64::MAX);
-        self.slice = 0;
         Status::resource_exhausted(format!("out of fuel: the call needs more than {limit} instructions, its limit"))
             .with_limit(Limit::Fuel)
     }
@@ -190,6 +223,11 @@ impl Budget {
             Some(deadline) if now >= deadline => Err(past_deadline()),
             _ => Ok(()),
         }
+    }
+
+    /// Replaces the deadline: what it was.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) -> Option<Instant> {
+        std::mem::replace(&mut self.deadline, deadline)
     }
 
     /// The deadline, if there is one.
@@ -216,6 +254,15 @@ impl Budget {
         self.calls_to_look = self.calls_per_look;
         self.look(now)
     }
+}
+
+/// What a nested call fails with when the fuel of its caller is used up.
+#[cold]
+fn nothing_left() -> Status {
+    Status::resource_exhausted(
+        "out of fuel: the call that this one was made by has no more instructions left, by its limit",
+    )
+    .with_limit(Limit::Fuel)
 }
 
 /// What a call fails with when its time is over: DEADLINE_EXCEEDED.

@@ -80,6 +80,8 @@ impl Library {
         let whole = |status| Failure { status, tile: None };
         let function = &self.functions[arguments.entry];
         let memory = LocalMemory::get(share.local_memory).map_err(whole)?;
+        // Whatever call executes on this thread: it may be one that only helps.
+        let _scope = limits::Scope::enter(arguments.limits);
         let fixed = fixed_arguments(&memory.0, arguments).map_err(whole)?;
         for tile in share.tiles.clone() {
             let id = workgroup_id(tile, arguments.counts);

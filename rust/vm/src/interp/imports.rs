@@ -86,7 +86,8 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
     // SAFETY: the root keeps the instance of a frame alive; the machine is not in use elsewhere.
     let (machine, caller, words) = unsafe { (&mut *m, &*header(fp).instance, Words(ip)) };
     let Some(target) = &caller.imports[words.import()] else {
-        return machine.stop(fp, ip, fuel, Err(unresolved(caller, words.import())));
+        machine.account.fuel.set(fuel);
+        return machine.stop(fp, ip, Err(unresolved(caller, words.import())));
     };
     let native = match &*target.instance {
         Instance::Native(native) => native,
@@ -96,6 +97,9 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
             return unsafe { enter(s, callee, &callee.module.functions[target.ordinal], words) };
         }
     };
+    machine.account.fuel.set(fuel);
+    // SAFETY: the innermost frame.
+    machine.account.depth.set(unsafe { header(fp).depth });
     // SAFETY: the registers belong to the innermost frame; the callee has no way to reach it but through the frame made
     // here, and only the registers in the words, which the verifier found to be inside, are asked for.
     let registers = unsafe { Registers::new(fp) };
@@ -107,14 +111,18 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
         &mut machine.resume,
         caller.quota.as_ref(),
     );
-    match native.module().call(&*native.state, target.ordinal, &mut frame) {
+    let flow = native.module().call(&*native.state, target.ordinal, &mut frame);
+    if machine.account.nested.get() != 0 {
+        machine.charge();
+    }
+    match flow {
         Ok(Flow::Done) => {}
         // The registers stay as they are until the call is made again.
         Ok(Flow::Suspend(wait)) => {
             machine.results.clear();
-            return machine.stop(fp, ip, fuel, Ok(Exit::Suspended(wait)));
+            return machine.stop(fp, ip, Ok(Exit::Suspended(wait)));
         }
-        Err(status) => return machine.stop(fp, ip, fuel, Err(imported(status, target))),
+        Err(status) => return machine.stop(fp, ip, Err(imported(status, target))),
     }
     machine.resume = None;
     for word in words.moves() {
@@ -126,10 +134,10 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
     match if taken { machine.budget.native_call() } else { check(machine, native, target) } {
         Ok(()) => {
             // SAFETY: behind a call there is an instruction.
-            machine.save(fp, unsafe { ip.add(words.length()) }, fuel);
+            (machine.fp, machine.ip) = (fp, unsafe { ip.add(words.length()) });
             Called::GoOn
         }
-        Err(status) => machine.stop(fp, ip, fuel, Err(status)),
+        Err(status) => machine.stop(fp, ip, Err(status)),
     }
 }
 

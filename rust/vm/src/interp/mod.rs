@@ -28,7 +28,7 @@ use crate::bytecode::{Function, Inst, X, kind};
 use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
 use crate::isa::reg;
-use crate::limits::{Budget, Limit, Limits, MAX_STACK, Scope};
+use crate::limits::{Account, Budget, Caller, Limits, MAX_STACK, too_many_calls};
 use crate::module::{Module, Wait};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
@@ -56,14 +56,17 @@ pub(crate) struct Machine {
     stack: Stack,
     /// Where the stack ends.
     end: *mut u8,
+    /// Calls that may be active below the innermost one, by the limit of the call.
+    own_depth: u32,
+    /// And by that of its caller.
     max_depth: u32,
     /// The innermost frame, when operations are not running; null without frames.
     fp: *mut u32,
     /// Where it goes on.
     ip: *const Inst,
-    /// What is left of the current slice.
-    fuel: isize,
     budget: Budget,
+    /// What native code sees of it that calls the VM again; it has what is left of the current slice.
+    account: Arc<Account>,
     /// What the native call in progress has pushed.
     results: Vec<Value>,
     /// What a suspended native call keeps until it is made again.
@@ -82,11 +85,12 @@ impl Default for Machine {
         Machine {
             stack: Stack::default(),
             end: ptr::null_mut(),
+            own_depth: u32::MAX,
             max_depth: u32::MAX,
             fp: ptr::null_mut(),
             ip: ptr::null(),
-            fuel: 0,
             budget: Budget::default(),
+            account: Arc::default(),
             results: Vec::new(),
             resume: None,
             stopped: None,
@@ -162,13 +166,13 @@ impl Machine {
         let pooled = POOL.try_with(|pool| pool.try_borrow_mut().ok()?.pop()).ok().flatten();
         let mut machine = Pooled(Some(pooled.unwrap_or_default()));
         if limits.max_stack_depth == Some(0) {
-            let text = "stack overflow: no calls may be active, the limit";
-            return Err(Status::resource_exhausted(text).with_limit(Limit::Stack));
+            return Err(too_many_calls(0));
         }
         machine.root = Some(root);
-        machine.max_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
+        machine.own_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
         machine.budget = Budget::new(limits);
-        machine.fuel = machine.budget.first();
+        let first = machine.budget.first();
+        machine.account.fuel.set(first);
         // SAFETY: the root keeps both alive.
         unsafe { machine.push_outermost(&*instance, &*function, args)? };
         Ok(machine)
@@ -206,7 +210,7 @@ impl Machine {
             }
         }
         self.ip = function.entry.load(Acquire);
-        self.fuel -= function.cost;
+        self.account.fuel.set(self.account.fuel.get() - function.cost);
         Ok(())
     }
 
@@ -215,21 +219,42 @@ impl Machine {
         if self.fp.is_null() {
             return Err(Status::failed_precondition("the invocation has already finished"));
         }
-        if self.budget.deadline().is_some()
-            && let Err(status) = self.budget.check_deadline(Instant::now())
-        {
-            return Err(self.unwind(status));
+        let caller = Caller::here();
+        match caller.admit(self.own_depth) {
+            Ok(depth) => self.max_depth = depth,
+            Err(status) => return Err(self.unwind(status)),
         }
-        let _scope = self.budget.limits().map(Scope::enter);
+        let own = self.budget.deadline();
+        let deadline = own.into_iter().chain(caller.deadline).min();
+        self.budget.set_deadline(deadline);
+        self.account.fuel.set(self.budget.begin(self.account.fuel.get(), caller.fuel));
+        let entered = self.account.enter(&caller, deadline, self.budget.limits());
+        let outcome = match deadline.map_or(Ok(()), |_| self.budget.check_deadline(Instant::now())) {
+            Ok(()) => self.go_on(),
+            Err(status) => Err(self.unwind(status)),
+        };
+        drop(entered);
+        self.budget.take(self.account.nested.take());
+        self.budget.set_deadline(own);
+        caller.charge(self.budget.end(self.account.fuel.get()));
+        outcome
+    }
+
+    /// The run itself.
+    fn go_on(&mut self) -> Result<Exit> {
+        self.account.max_depth.set(self.max_depth);
         loop {
-            if self.fuel < 0 {
-                match self.budget.refill(self.fuel) {
-                    Ok(fuel) => self.fuel = fuel,
+            if self.account.fuel.get() < 0 {
+                self.budget.take(self.account.nested.take());
+                match self.budget.refill(self.account.fuel.get()) {
+                    Ok(fuel) => self.account.fuel.set(fuel),
                     Err(status) => return Err(self.unwind(status)),
                 }
             }
+            self.account.beyond.set(self.budget.beyond());
+            let fuel = self.account.fuel.get();
             // SAFETY: the machine's frames are whole, and it is noted where they go on.
-            let signal = unsafe { dispatch(self.fp, self.ip, self, &raw const handlers::TABLE, self.fuel) };
+            let signal = unsafe { dispatch(self.fp, self.ip, self, &raw const handlers::TABLE, fuel) };
             if signal == Signal::Stopped {
                 return match self.stopped.take() {
                     Some(Ok(exit)) => Ok(exit),
@@ -242,7 +267,7 @@ impl Machine {
 
     /// Fuel used so far.
     pub fn fuel_used(&self) -> u64 {
-        self.budget.used(self.fuel)
+        self.budget.used(self.account.fuel.get())
     }
 
     /// Gives up, because of `status`: what is returned says where.
@@ -250,14 +275,22 @@ impl Machine {
         self.unwind(status)
     }
 
+    /// Takes what the calls that a native function has made have used.
+    #[cold]
+    fn charge(&self) {
+        let nested = self.account.nested.take() as usize;
+        self.account.fuel.set(self.account.fuel.get().saturating_sub_unsigned(nested));
+    }
+
     /// Notes where operations have got to.
     fn save(&mut self, fp: *mut u32, ip: *const Inst, fuel: isize) {
-        (self.fp, self.ip, self.fuel) = (fp, ip, fuel);
+        (self.fp, self.ip) = (fp, ip);
+        self.account.fuel.set(fuel);
     }
 
     #[cold]
-    fn stop(&mut self, fp: *mut u32, ip: *const Inst, fuel: isize, reason: Result<Exit>) -> Called {
-        self.save(fp, ip, fuel);
+    fn stop(&mut self, fp: *mut u32, ip: *const Inst, reason: Result<Exit>) -> Called {
+        (self.fp, self.ip) = (fp, ip);
         self.stopped = Some(reason);
         Called::Stopped
     }
@@ -388,8 +421,9 @@ unsafe fn overflow(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: isize, 
         let callee = fp.cast::<u64>().add((*ip).a.into()).cast::<u32>();
         let need = machine.stack.offset((*function).end(callee).cast());
         let grown = if depth >= machine.max_depth {
-            let text = format!("stack overflow: {} calls are active, the limit", depth + 1);
-            Err(Status::resource_exhausted(text).with_limit(Limit::Stack))
+            // By the caller's limit, what the caller has active counts.
+            let below = if machine.max_depth < machine.own_depth { machine.account.below() } else { 0 };
+            Err(too_many_calls(below + depth + 1))
         } else {
             let calls = |status: Status| status.annotate(format!("{} calls are active", depth + 1));
             machine.stack.grow(need, MAX_STACK).map_err(calls)

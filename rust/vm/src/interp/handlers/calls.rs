@@ -110,7 +110,8 @@ operation!(Return, |s| {
 
 operation!(CallImport, |s| match imports::call(s.fp, s.ip, s.m, s.fuel) {
     Called::GoOn => {
-        let Machine { fp, ip, fuel, .. } = *s.m;
+        let Machine { fp, ip, ref account, .. } = *s.m;
+        let fuel = account.fuel.get();
         State { fuel, ..s }.go(fp, ip)
     }
     Called::Resume => Signal::Resume,
