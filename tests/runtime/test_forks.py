@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import tiree.runtime as rt
 from runtime.modules import ADD, tiree_module
+from runtime.threads import in_threads
 
 PROGRAM = """
 vm.module @program version 0
@@ -52,29 +51,6 @@ vm.func @next() -> (i32) {
 }
 """
 
-# Copies the first number of a buffer to the second until it is the argument.
-ECHO = """
-vm.module @echo version 0
-vm.type i32
-vm.type !vm.buffer
-vm.export @echo
-vm.func @echo(%r0: !vm.buffer, %i0: i32) -> (i32) {
-^bb0:
-  %i2:3 = vm.const.i64 0
-  %i4:5 = vm.const.i64 1
-  vm.br ^bb1()
-^bb1:
-  %i1 = vm.buffer.load.i32 %r0, %i2:3
-  vm.buffer.store.i32 %i1, %r0, %i4:5
-  %i6 = vm.cmp.lt.i32.s %i1, %i0
-  vm.cond_br %i6, ^bb1(), ^bb2()
-^bb2:
-  vm.return %i1
-}
-"""
-# Seconds, for what ends by itself.
-LIMIT = 60
-
 
 class State(rt.PythonModule, name="state"):
     """Counts calls."""
@@ -89,27 +65,6 @@ class State(rt.PythonModule, name="state"):
 
 def program() -> rt.VmModule:
     return rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(PROGRAM))
-
-
-def in_threads(works: Sequence[Callable[[], None]]) -> None:
-    """Runs them at once; raises what one raised."""
-    failures: list[BaseException] = []
-    start = threading.Barrier(len(works))
-
-    def run(work: Callable[[], None]) -> None:
-        try:
-            start.wait()
-            work()
-        except BaseException as error:
-            failures.append(error)
-
-    threads = [threading.Thread(target=run, args=(work,)) for work in works]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for failure in failures:
-        raise failure
 
 
 def test_states_part(device: rt.HalDevice):
@@ -186,34 +141,3 @@ def test_eight_threads_on_one_context(device: rt.HalDevice):
         return run
 
     in_threads([work(number) for number in range(8)])
-
-
-def test_others_run_while_a_call_does(device: rt.HalDevice):
-    """The GIL is free inside of a call: VM code and another thread answer each other, and the call ends by that alone.
-
-    VM code copies one number of a buffer into the other, and calls nothing that would let go of the GIL. So when each
-    has seen the other's number several times, both ran in turns: with the GIL held the thread would get one turn.
-    """
-    rounds = 20
-    echo = rt.load(rt.assemble(ECHO), device).echo
-    buffer = rt.VmBuffer(8, 0, True)
-    asked, answered = (memoryview(buffer)[at : at + 4] for at in (0, 4))
-    seen: list[int] = []
-    over = threading.Event()
-
-    def answer() -> None:
-        for number in range(1, rounds + 1):
-            asked[:] = number.to_bytes(4, "little")
-            while answered != asked and not over.is_set():
-                time.sleep(0)
-            seen.append(int.from_bytes(answered, "little"))
-
-    def call() -> None:
-        try:
-            # The limit is for a failure alone; then no test has to wait for ever.
-            assert echo.limited(timeout=LIMIT)(buffer, rounds) == rounds
-        finally:
-            over.set()
-
-    in_threads([call, answer])
-    assert seen == list(range(1, rounds + 1))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tiree.runtime as rt
 from runtime.modules import ADD, tiree_module
-from runtime.test_forks import in_threads
+from runtime.threads import in_threads
 
 pytestmark = pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="this interpreter has a GIL")
 

@@ -55,6 +55,10 @@ pub(crate) enum Admission<'a> {
 pub(crate) trait Operation {
     /// Estimated nanoseconds.
     fn estimate(&self) -> f64;
+    /// The same, not less than what the bytes suggest that it is given: what was measured may have been smaller.
+    fn cautious_estimate(&self) -> f64 {
+        self.estimate()
+    }
     /// Does it.
     fn run(&self, threads: &Threads<'_>) -> Result<()>;
     /// What it is called on timelines.
@@ -153,16 +157,18 @@ impl Device {
     }
 
     /// As [`submit`](Self::submit), but an operation that can run at once is not queued, and what is queued is taken from
-    /// `quota`.
+    /// `quota`. An operation that is to run `alone` gets no help of other threads, so it waits for none.
     pub(crate) fn perform(
         &self,
         waits: Option<Shared<'_, Fence>>,
         signals: Option<Shared<'_, Fence>>,
         operation: &impl Operation,
         quota: Option<&Arc<Quota>>,
+        alone: bool,
     ) -> Result<()> {
         let result = match self.driver.admit(waits.map(Shared::object))? {
             Admission::Now(threads, limit) if limit == f64::INFINITY || operation.estimate() < limit => {
+                let threads = if alone { threads.alone() } else { threads };
                 catch_unwind(AssertUnwindSafe(|| timeline::operation(operation.name(), || operation.run(&threads))))
                     .unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")))
             }
@@ -202,7 +208,7 @@ impl Device {
     ) -> Result<Buffer> {
         let charge = quota.map(|quota| Charge::new(quota, size)).transpose()?;
         let buffer = self.allocator.transient(memory_type, usage, size, charge);
-        self.perform(waits, signals, &queue::Alloca { storage: buffer.storage() }, quota)?;
+        self.perform(waits, signals, &queue::Alloca { storage: buffer.storage() }, quota, false)?;
         Ok(buffer)
     }
 

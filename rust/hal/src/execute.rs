@@ -1,5 +1,7 @@
 //! Running recorded commands: resolving bindings, cutting regions into tiles, sharing tiles out.
 
+mod region;
+
 use crate::binding_table::Table;
 use crate::buffer::{Buffer, Pins, WHOLE_BUFFER};
 use crate::command_buffer::{Bound, Command, Counts, Dispatch, Program, check_counts};
@@ -7,16 +9,18 @@ use crate::drivers::{Counters, Workers};
 use crate::executable::{DispatchArguments, Owners, Share};
 use crate::timeline::{self, Traced};
 use smallvec::SmallVec;
-use std::cell::Cell;
 use std::ops::Range;
 use std::time::Instant;
-use tiree_task::GridOptions;
 use tiree_vm::{Annotate, Result, Status, limits};
+
+pub(crate) use self::region::task_status;
 
 /// Bytes of a fill, copy or update that one tile handles.
 const TRANSFER_TILE: usize = 64 * 1024;
 /// Regions estimated to take less than this begin on the thread that runs them: a sleeping worker is no help before.
 pub(crate) const INLINE_NANOSECONDS: f64 = 25_000.0;
+/// What takes less is not timed again on one thread.
+const TINY_NANOSECONDS: f64 = 5_000.0;
 /// Guess for kernels that were never measured: bytes bound per nanosecond.
 const GUESSED_BYTES_PER_NANOSECOND: f64 = 4.0;
 /// What a memory transfer manages.
@@ -77,6 +81,16 @@ pub(crate) enum Threads<'a> {
     Pool(&'a Workers),
     /// Nowhere: they are counted.
     Nobody(&'a Counters),
+}
+
+impl Threads<'_> {
+    /// Without the workers.
+    pub(crate) fn alone(self) -> Self {
+        match self {
+            Threads::Pool(workers) => Threads::Caller(workers.executor.topology().local_memory),
+            other => other,
+        }
+    }
 }
 
 /// The binding as a pointer and a length, checked for this execution.
@@ -161,7 +175,11 @@ fn run_commands<T: Table + ?Sized>(program: &Program, table: &T, threads: &Threa
             for index in 0..program.commands.len() {
                 let work = prepare(program, index, &resolved)?;
                 let share = Share { tiles: 0..work.tiles, processor: 0, worker_count: 1, local_memory: *local_memory };
+                let begin = work.is_worth_timing().then(Instant::now);
                 work.run(share).map_err(|status| name_command(program, index, status))?;
+                if let Some(begin) = begin {
+                    work.record(begin.elapsed().as_nanos() as f64);
+                }
             }
         }
         Threads::Nobody(counters) => {
@@ -320,6 +338,25 @@ impl Work<'_> {
         }
     }
 
+    /// Whether it is not known yet, or not for long, how long it takes: a first execution takes longer than others.
+    /// Reading the clock takes as long as a tiny kernel.
+    fn is_worth_timing(&self) -> bool {
+        match &self.kind {
+            Kind::Dispatch { dispatch, total, .. } => {
+                let cost = dispatch.executable.tile_cost(dispatch.entry);
+                *total > 0 && cost.is_none_or(|cost| cost * *total as f64 >= TINY_NANOSECONDS)
+            }
+            Kind::Fill { .. } | Kind::Copy { .. } => false,
+        }
+    }
+
+    /// Learns from an execution of all tiles in so many nanoseconds.
+    fn record(&self, nanoseconds: f64) {
+        if let Kind::Dispatch { dispatch, total, .. } = &self.kind {
+            dispatch.executable.record_cost(dispatch.entry, nanoseconds / *total as f64);
+        }
+    }
+
     /// Estimated nanoseconds of all tiles together.
     fn estimate(&self) -> f64 {
         match &self.kind {
@@ -387,101 +424,4 @@ impl Work<'_> {
 fn byte_range(tiles: &Range<u64>, length: usize) -> Range<usize> {
     let start = tiles.start as usize * TRANSFER_TILE;
     start..length.min(tiles.end as usize * TRANSFER_TILE)
-}
-
-/// Of so many executions of a tiny region one is timed: reading the clock takes as long as a tiny kernel.
-const TIMED: u32 = 16;
-
-thread_local! {
-    static EXECUTIONS: Cell<u32> = const { Cell::new(0) };
-}
-
-impl Region<'_> {
-    fn run(&self, workers: &Workers) -> Result<()> {
-        let Workers { executor, priority } = workers;
-        let options = |begin_inline| GridOptions { begin_inline, priority: *priority };
-        let tiles: u64 = self.works.iter().map(|work| work.tiles).sum();
-        let estimate: f64 = self.works.iter().map(Work::estimate).sum();
-        let body = |participant: &tiree_task::Participant, range: Range<u64>| self.run_range(range, participant);
-        if estimate < INLINE_NANOSECONDS {
-            let number = EXECUTIONS.get();
-            EXECUTIONS.set(number.wrapping_add(1));
-            let timed = number.is_multiple_of(TIMED) || !self.works.iter().all(Work::is_measured);
-            let begin = timed.then(Instant::now);
-            executor.run_grid_with(options(true), tiles, body).map_err(GridError::into_status)?;
-            if let Some(begin) = begin {
-                self.record(begin.elapsed().as_nanos() as f64, estimate);
-            }
-            return Ok(());
-        }
-        let begin = Instant::now();
-        executor.run_grid_with(options(false), tiles, body).map_err(GridError::into_status)?;
-        // A shared region took about as many workers' time; the estimate only decides where the next one begins.
-        let workers = (executor.worker_count() as f64).min(tiles as f64).max(1.0);
-        self.record(begin.elapsed().as_nanos() as f64 * workers, estimate);
-        Ok(())
-    }
-
-    /// Runs a range of the region's linear tile space.
-    fn run_range(
-        &self,
-        range: Range<u64>,
-        participant: &tiree_task::Participant,
-    ) -> std::result::Result<(), GridError> {
-        let mut base = 0;
-        for work in &self.works {
-            let (start, end) = (range.start.max(base), range.end.min(base + work.tiles));
-            if start < end {
-                let share = Share {
-                    tiles: start - base..end - base,
-                    processor: participant.index,
-                    worker_count: participant.worker_count,
-                    local_memory: participant.local_memory_limit,
-                };
-                work.run(share).map_err(GridError::Status)?;
-            }
-            base += work.tiles;
-        }
-        Ok(())
-    }
-
-    /// Spreads the measured time over the dispatches in proportion to what was expected of them.
-    fn record(&self, measured: f64, estimate: f64) {
-        for work in &self.works {
-            if let Kind::Dispatch { dispatch, total, .. } = &work.kind {
-                let share = if estimate > 0.0 { work.estimate() / estimate } else { 1.0 };
-                dispatch.executable.record_cost(dispatch.entry, measured * share / *total as f64);
-            }
-        }
-    }
-}
-
-/// Errors of tiles: those of kernels, and those of the executor.
-pub(crate) enum GridError {
-    Status(Status),
-    Task(tiree_task::Error),
-}
-
-impl From<tiree_task::Error> for GridError {
-    fn from(error: tiree_task::Error) -> Self {
-        GridError::Task(error)
-    }
-}
-
-impl GridError {
-    pub(crate) fn into_status(self) -> Status {
-        match self {
-            GridError::Status(status) => status,
-            GridError::Task(error) => task_status(&error),
-        }
-    }
-}
-
-/// An executor's error as a status.
-pub(crate) fn task_status(error: &tiree_task::Error) -> Status {
-    match error {
-        tiree_task::Error::Panicked(_) => Status::internal(error.to_string()),
-        tiree_task::Error::InvalidOption(_) => Status::invalid_argument(error.to_string()),
-        _ => Status::unavailable(error.to_string()),
-    }
 }

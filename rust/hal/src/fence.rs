@@ -146,6 +146,11 @@ impl Fence {
         }
     }
 
+    /// Whether a signal could call somebody, who does who knows what.
+    pub(crate) fn may_have_listeners(&self) -> bool {
+        self.own.load(Ordering::Acquire) == LISTED
+    }
+
     /// Whether it is reached and has not failed.
     #[inline]
     pub(crate) fn is_reached(&self) -> bool {

@@ -109,6 +109,8 @@ impl Semaphore {
     /// # Errors
     /// OUT_OF_RANGE when the payload would not grow.
     pub fn signal(&self, value: u64) -> Result<()> {
+        // Declared first, dropped last: what it holds may run any code when released, so the lock is free then.
+        let _released;
         let mut state = self.state.lock();
         let now = self.value.load(Ordering::Relaxed);
         if now == FAILED {
@@ -120,7 +122,7 @@ impl Semaphore {
             )));
         }
         self.value.store(value, Ordering::Release);
-        state.helper = None;
+        _released = state.helper.take();
         if state.sleepers > 0 {
             self.changed.notify_all();
         }
@@ -137,12 +139,14 @@ impl Semaphore {
 
     /// Fails the semaphore; the first failure stays.
     pub fn fail(&self, status: Status) {
+        // Declared first, dropped last: what it holds may run any code when released, so the lock is free then.
+        let _released;
         let mut state = self.state.lock();
         if state.failure.is_some() {
             return;
         }
         state.failure = Some(status.clone());
-        state.helper = None;
+        _released = state.helper.take();
         self.value.store(FAILED, Ordering::Release);
         if state.sleepers > 0 {
             self.changed.notify_all();

@@ -10,13 +10,14 @@ use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
 use tiree_vm::limits::past_deadline;
-use tiree_vm::{Limits, Status, Step, Value};
+use tiree_vm::{Limits, Status, Step, Value, Wait};
 
 use crate::arguments::{ImportPolicy, own_results, to_value};
 use crate::errors::{IntoPython, call_failed};
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
 use crate::limits::limits;
+use crate::pace::Pace;
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
@@ -47,6 +48,14 @@ enum Fences {
     Callers,
 }
 
+/// A call after its first step.
+struct Begun {
+    results: Vec<Value>,
+    deadline: Option<Instant>,
+    /// The call, and what it waits for, when it is not at its end.
+    pending: Option<(tiree_vm::Invocation, Option<Arc<dyn Wait>>)>,
+}
+
 /// A function of a context, callable from Python.
 ///
 /// `f(a, b)` waits for the results; `f.begin(a, b)` starts the call and gives an `Invocation`. A function of the
@@ -61,6 +70,7 @@ pub struct FunctionInvoker {
     copying: ImportPolicy,
     vm_function: VmFunction,
     limits: Limits,
+    pace: Arc<Pace>,
     /// What its context was made of, to pickle it.
     origin: Option<Arc<Py<PyAny>>>,
 }
@@ -166,17 +176,28 @@ impl FunctionInvoker {
         call_failed(py, self.function.name(), status)
     }
 
+    /// Starts the call and makes its first step, with the GIL held (see [`crate::pace`]) or without.
+    fn begun(&self, values: Vec<Value>, held: bool) -> tiree_vm::Result<Begun> {
+        let begin = Instant::now();
+        let mut invocation = self.function.start_limited(values, &self.limits)?;
+        let deadline = invocation.deadline();
+        let step = if held { invocation.step_promptly() } else { invocation.step() };
+        let (time, whole) = (begin.elapsed(), !matches!(step, Ok(Step::Pending(_))));
+        if held {
+            self.pace.held(time, whole)
+        } else {
+            self.pace.released(time, whole)
+        }
+        Ok(match step? {
+            Step::Done(results) => Begun { results, deadline, pending: None },
+            Step::Pending(wait) => Begun { results: Vec::new(), deadline, pending: Some((invocation, wait)) },
+        })
+    }
+
     /// Runs the call to its end: its results, and until when the work that it queued may take.
     fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<(Vec<Value>, Option<Instant>)> {
-        let started = py.detach(|| {
-            let mut invocation = self.function.start_limited(values, &self.limits)?;
-            let deadline = invocation.deadline();
-            Ok(match invocation.step()? {
-                Step::Done(results) => (results, deadline, None),
-                Step::Pending(wait) => (Vec::new(), deadline, Some((invocation, wait))),
-            })
-        });
-        let (results, deadline, pending) = started.map_err(|status| self.failed(py, &status))?;
+        let begun = if self.pace.holds() { self.begun(values, true) } else { py.detach(|| self.begun(values, false)) };
+        let Begun { results, deadline, pending } = begun.map_err(|status| self.failed(py, &status))?;
         let Some((mut invocation, mut wait)) = pending else { return Ok((results, deadline)) };
         loop {
             match wait {
@@ -220,6 +241,7 @@ impl FunctionInvoker {
             copying,
             vm_function,
             limits: Limits::default(),
+            pace: Arc::default(),
             origin: None,
         })
     }

@@ -8,6 +8,7 @@ mod foreign;
 mod hal;
 mod invoker;
 mod limits;
+mod pace;
 mod signature;
 mod testing;
 mod tools;

@@ -14,6 +14,9 @@ const SLICE: Duration = Duration::from_millis(50);
 /// Waits with the GIL released, helping with the work when there is no end: true when the wait is over, false when `end`
 /// came first. Raises KeyboardInterrupt and whatever other signal handlers raise.
 pub fn wait_for(py: Python<'_>, wait: &dyn Wait, end: Option<Instant>) -> PyResult<bool> {
+    if wait.is_ready() {
+        return Ok(true);
+    }
     loop {
         let ready = py.detach(|| {
             // Work that is taken over cannot be left at a deadline, so a wait with an end leaves it to the workers.

@@ -96,6 +96,20 @@ impl Invocation {
         self.advance()
     }
 
+    /// As [`step`](Self::step), but comes back with `Pending(None)` rather than run for long, block, or wait for a lock that
+    /// is held while something else is waited for: callers may hold what other threads need to go on, such as Python's
+    /// global lock. It stays within one slice of fuel and calls native functions only as far as they are
+    /// [prompt](crate::NativeModule::is_prompt). A wait that would be over at once is no reason to come back.
+    pub fn step_promptly(&mut self) -> Result<Step> {
+        let Stage::Bytecode(machine) = &mut self.stage else { return Ok(Step::Pending(None)) };
+        machine.prompt = true;
+        let step = self.step();
+        if let Stage::Bytecode(machine) = &mut self.stage {
+            machine.prompt = false;
+        }
+        step
+    }
+
     fn advance(&mut self) -> Result<Step> {
         let outcome = match &mut self.stage {
             Stage::Bytecode(machine) => {
@@ -288,6 +302,7 @@ fn call_native(
         .annotate(|| native_name(instance, ordinal))?;
     match flow {
         Flow::Suspend(wait) => Ok(NativeOutcome::Suspended(wait)),
+        Flow::NotPrompt => Err(Status::internal("not prompt, in an ordinary step")),
         Flow::Done => {
             check_results(&cconvs[ordinal].results, &results).annotate(|| native_name(instance, ordinal))?;
             Ok(NativeOutcome::Done(results))

@@ -1,8 +1,9 @@
 //! What a module is to the VM, and how native modules are called.
 
+mod arguments;
+
 use std::any::Any;
 use std::marker::PhantomData;
-use std::mem::MaybeUninit;
 use std::slice;
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,6 +14,8 @@ use crate::refs::{self, Ref, RefObject, Shared};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
 use crate::value::Value;
+
+pub use arguments::Arguments;
 
 /// A function that a native module offers.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +58,11 @@ pub trait NativeModule: Send + Sync {
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>>;
     /// Calls export `ordinal`. Arguments have the kinds that its cconv says; results must be pushed likewise.
     fn call(&self, state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow>;
+    /// Whether [`call`](NativeModule::call) keeps the promise of [`CallFrame::is_prompt`]. Functions of modules that do not
+    /// are never called in prompt steps.
+    fn is_prompt(&self) -> bool {
+        false
+    }
     /// Export called `name`.
     fn lookup_export(&self, name: &str) -> Option<usize> {
         self.exports().iter().position(|export| export.name == name)
@@ -67,6 +75,8 @@ pub enum Flow {
     Done,
     /// Nothing is pushed; when the wait is over the same call is made again with the same arguments.
     Suspend(Arc<dyn Wait>),
+    /// Nothing is pushed; the call cannot be prompt (see [`CallFrame::is_prompt`]) and is made again in an ordinary step.
+    NotPrompt,
 }
 
 /// Something that becomes ready, once.
@@ -131,70 +141,6 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// Arguments of a native call that comes from outside the VM, laid out like registers.
-#[derive(Default)]
-pub struct Arguments {
-    words: Vec<Inst>,
-    spans: Vec<Inst>,
-    /// Units of 8 bytes: one for a number, two for a reference.
-    frame: Vec<MaybeUninit<u64>>,
-}
-
-// SAFETY: the frame holds numbers and counted references to objects that are Send and Sync.
-unsafe impl Send for Arguments {}
-// SAFETY: as for Send; nothing changes the frame.
-unsafe impl Sync for Arguments {}
-
-/// Units of a reference.
-const SLOT_UNITS: usize = size_of::<Slot>() / size_of::<u64>();
-
-impl Arguments {
-    /// Arguments, flat, and the number of tuples in each `C..D` span; RESOURCE_EXHAUSTED for tens of thousands.
-    pub fn new(values: Vec<Value>, span_counts: &[u16]) -> Result<Arguments> {
-        if values.len() >= 1 << 13 {
-            return Err(Status::resource_exhausted("too many arguments"));
-        }
-        let mut arguments = Arguments::default();
-        arguments.spans.extend(span_counts.iter().map(|count| Inst { op: *count, a: 0, b: 0, c: 0 }));
-        // Nothing of the frame moves while it is filled.
-        arguments.frame.reserve_exact(values.len() * SLOT_UNITS);
-        for value in values {
-            let unit = arguments.frame.len() as u16;
-            let (op, bits) = match value {
-                Value::I32(v) => (kind::I32, u64::from(v as u32)),
-                Value::F32(v) => (kind::F32, v.to_bits().into()),
-                Value::I64(v) => (kind::I64, v as u64),
-                Value::F64(v) => (kind::F64, v.to_bits()),
-                Value::Ref(object) => {
-                    arguments.push_reference(object);
-                    arguments.words.push(Inst { op: kind::REF, a: unit, b: 0, c: 0 });
-                    continue;
-                }
-            };
-            arguments.frame.push(MaybeUninit::new(bits));
-            // Numbers are named by cells of 4 bytes.
-            arguments.words.push(Inst { op, a: unit * 2, b: 0, c: 0 });
-        }
-        Ok(arguments)
-    }
-
-    fn push_reference(&mut self, object: Ref) {
-        let unit = self.frame.len();
-        self.frame.resize(unit + SLOT_UNITS, MaybeUninit::uninit());
-        // SAFETY: as many units as a slot has have just been added.
-        unsafe { self.frame.as_mut_ptr().add(unit).cast::<Slot>().write(Slot::new(object)) };
-    }
-}
-
-impl Drop for Arguments {
-    fn drop(&mut self) {
-        for word in self.words.iter().filter(|word| word.op == kind::REF) {
-            // SAFETY: every such word was pushed after its reference.
-            unsafe { (*self.frame.as_mut_ptr().add(word.a.into()).cast::<Slot>()).clear() };
-        }
-    }
-}
-
 /// Arguments and results of one native call.
 ///
 /// Arguments are flattened in order, a span's tuples one after the other. The typed readers walk through them.
@@ -209,6 +155,7 @@ pub struct CallFrame<'a> {
     results: &'a mut Vec<Value>,
     resume: &'a mut Option<Box<dyn Any + Send>>,
     quota: Option<&'a Arc<Quota>>,
+    prompt: bool,
 }
 
 /// A place among the arguments of a call.
@@ -237,7 +184,22 @@ impl<'a> CallFrame<'a> {
         resume: &'a mut Option<Box<dyn Any + Send>>,
         quota: Option<&'a Arc<Quota>>,
     ) -> CallFrame<'a> {
-        CallFrame { words: words.iter(), spans: spans.iter(), registers, first: words.as_ptr(), results, resume, quota }
+        let (first, words, spans) = (words.as_ptr(), words.iter(), spans.iter());
+        CallFrame { words, spans, registers, first, results, resume, quota, prompt: false }
+    }
+
+    /// The same for a call of a prompt step, or not.
+    #[inline]
+    pub(crate) fn promptly(self, prompt: bool) -> CallFrame<'a> {
+        CallFrame { prompt, ..self }
+    }
+
+    /// Whether the call is part of a [prompt step](crate::Invocation::step_promptly): it must not block, wait for a lock
+    /// that is held while something else is waited for, or run for more than microseconds. What cannot be done like
+    /// that returns [`Flow::NotPrompt`] before it has changed anything.
+    #[inline]
+    pub fn is_prompt(&self) -> bool {
+        self.prompt
     }
 
     /// What the memory of objects that the caller asks for is to be taken from.

@@ -14,6 +14,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use tiree_vm::{CallFrame, Flow, Result, Shared, Status, VmBuffer};
 
+/// Operations estimated to take longer have no place in prompt calls.
+const PROMPT_NANOSECONDS: f64 = 10_000.0;
+
 /// What every queue function begins with: device, affinity, wait fence, signal fence.
 struct Queue<'a> {
     device: &'a Device,
@@ -29,7 +32,18 @@ impl<'a> Queue<'a> {
         Ok(Queue { device, waits: frame.opt_shared_ref()?, signals: frame.opt_shared_ref()? })
     }
 
+    /// Whether an operation must be left to an ordinary step: in a prompt one it must neither take long nor end the wait of
+    /// others, whose work would begin on this thread.
+    #[inline]
+    fn is_not_prompt(&self, frame: &CallFrame<'_>, estimate: impl FnOnce() -> f64) -> bool {
+        let heard = || self.signals.is_some_and(|fence| fence.object().may_have_listeners());
+        frame.is_prompt() && (heard() || estimate() >= PROMPT_NANOSECONDS)
+    }
+
     fn submit(self, frame: &CallFrame<'_>, operation: QueueOp) -> Result<Flow> {
+        if self.is_not_prompt(frame, || operation.estimate()) {
+            return Ok(Flow::NotPrompt);
+        }
         let operation = operation.within(frame.quota())?;
         let (waits, signals) = (self.waits.map(Shared::to_arc), self.signals.map(Shared::to_arc));
         self.device.submit(waits, signals, operation)?;
@@ -37,7 +51,10 @@ impl<'a> Queue<'a> {
     }
 
     fn perform(self, frame: &CallFrame<'_>, operation: &impl Operation) -> Result<Flow> {
-        self.device.perform(self.waits, self.signals, operation, frame.quota())?;
+        if self.is_not_prompt(frame, || operation.cautious_estimate()) {
+            return Ok(Flow::NotPrompt);
+        }
+        self.device.perform(self.waits, self.signals, operation, frame.quota(), frame.is_prompt())?;
         Ok(Flow::Done)
     }
 }
@@ -87,6 +104,9 @@ pub(super) fn query_i64(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow
 
 pub(super) fn queue_alloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let queue = Queue::read(frame)?;
+    if queue.is_not_prompt(frame, || 0.0) {
+        return Ok(Flow::NotPrompt);
+    }
     let pool = frame.i64()?;
     if pool != 0 {
         return Err(Status::unimplemented(format!(
@@ -196,6 +216,9 @@ pub(super) fn file_from_memory(_: &HalModule, frame: &mut CallFrame<'_>) -> Resu
 }
 
 pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
+    if frame.is_prompt() {
+        return Ok(Flow::NotPrompt);
+    }
     let device: &Device = frame.borrow_ref()?;
     device.check_affinity(frame.i64()?)?;
     let format: &VmBuffer = frame.borrow_ref()?;

@@ -41,6 +41,9 @@ pub(super) fn fail(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     let code = StatusCode::from_u32(frame.i32()? as u32);
     // Failing with "no error" would be a fence that says it failed and why not.
     let code = if code == StatusCode::Ok { StatusCode::Unknown } else { code };
+    if frame.is_prompt() && fence.as_ref().is_some_and(|fence| fence.may_have_listeners()) {
+        return Ok(Flow::NotPrompt);
+    }
     if let Some(fence) = fence {
         fence.fail(&Status::new(code, "the fence was failed by the program"));
     }
@@ -49,6 +52,9 @@ pub(super) fn fail(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
 
 pub(super) fn signal(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
     if let Some(fence) = frame.opt_shared_ref::<Fence>()? {
+        if frame.is_prompt() && fence.may_have_listeners() {
+            return Ok(Flow::NotPrompt);
+        }
         fence.signal()?;
     }
     Ok(Flow::Done)
@@ -106,7 +112,7 @@ fn suspend_or_wait(module: &HalModule, frame: &mut CallFrame<'_>, timeout: i32, 
         (None, Err(_)) => None,
     };
     let timed_out = deadline.is_some_and(|deadline| deadline <= Instant::now());
-    if !timed_out && !module.synchronous {
+    if !timed_out && (!module.synchronous || frame.is_prompt()) {
         let Some(deadline) = deadline else { return Ok(Flow::Suspend(Arc::new(FenceWait(joined)))) };
         *frame.resume_slot() = Some(Box::new(AwaitDeadline(deadline)));
         return Ok(Flow::Suspend(Arc::new(DeadlineWait { fence: joined, deadline })));

@@ -166,7 +166,11 @@ impl HalModule {
         frame: &mut CallFrame<'a>,
         handler: fn(&HalModule, &mut CallFrame<'a>) -> Result<Flow>,
     ) -> Result<Flow> {
-        if self.synchronous { handler(self, frame) } else { when_ready(frame, |frame| handler(self, frame)) }
+        if self.synchronous && !frame.is_prompt() {
+            handler(self, frame)
+        } else {
+            when_ready(frame, |frame| handler(self, frame))
+        }
     }
 
     /// The devices, in the order that compiled code sees.
@@ -190,6 +194,11 @@ impl NativeModule for HalModule {
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
         Ok(Box::new(()))
+    }
+
+    /// Waits are suspensions in prompt calls; `devices::Queue` looks at what else could take long.
+    fn is_prompt(&self) -> bool {
+        true
     }
 
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {

@@ -87,6 +87,11 @@ impl NativeModule for PythonModule {
         .annotate(|| format!("creating module '{}'", self.name))
     }
 
+    /// Python code lets go of the GIL by itself, when it waits and in turns.
+    fn is_prompt(&self) -> bool {
+        true
+    }
+
     fn call(&self, state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         let (Some(state), Some(export)) = (state.downcast_ref::<ModuleState>(), self.exports.get(ordinal)) else {
             return Err(Status::out_of_range(format!("{} has no function {ordinal}", self.name)));

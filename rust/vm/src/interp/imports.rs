@@ -100,6 +100,9 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
     machine.account.fuel.set(fuel);
     // SAFETY: the innermost frame.
     machine.account.depth.set(unsafe { header(fp).depth });
+    if machine.prompt && !native.module().is_prompt() {
+        return machine.stop(fp, ip, Ok(Exit::Yielded));
+    }
     // SAFETY: the registers belong to the innermost frame; the callee has no way to reach it but through the frame made
     // here, and only the registers in the words, which the verifier found to be inside, are asked for.
     let registers = unsafe { Registers::new(fp) };
@@ -110,7 +113,8 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
         &mut machine.results,
         &mut machine.resume,
         caller.quota.as_ref(),
-    );
+    )
+    .promptly(machine.prompt);
     let flow = native.module().call(&*native.state, target.ordinal, &mut frame);
     if machine.account.nested.get() != 0 {
         machine.charge();
@@ -121,6 +125,10 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
         Ok(Flow::Suspend(wait)) => {
             machine.results.clear();
             return machine.stop(fp, ip, Ok(Exit::Suspended(wait)));
+        }
+        Ok(Flow::NotPrompt) => {
+            machine.results.clear();
+            return machine.stop(fp, ip, Ok(Exit::Yielded));
         }
         Err(status) => return machine.stop(fp, ip, Err(imported(status, target))),
     }

@@ -73,6 +73,8 @@ pub(crate) struct Machine {
     resume: Option<Box<dyn Any + Send>>,
     /// Why operations stopped.
     stopped: Option<Result<Exit>>,
+    /// Stops at the end of the slice, and before native calls that may not be prompt.
+    pub prompt: bool,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
     root: Option<Arc<Instance>>,
 }
@@ -94,6 +96,7 @@ impl Default for Machine {
             results: Vec::new(),
             resume: None,
             stopped: None,
+            prompt: false,
             root: None,
         }
     }
@@ -169,6 +172,7 @@ impl Machine {
             return Err(too_many_calls(0));
         }
         machine.root = Some(root);
+        machine.prompt = false;
         machine.own_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
         machine.budget = Budget::new(limits);
         let first = machine.budget.first();
@@ -245,6 +249,9 @@ impl Machine {
         self.account.max_depth.set(self.max_depth);
         loop {
             if self.account.fuel.get() < 0 {
+                if self.prompt {
+                    return Ok(Exit::Yielded);
+                }
                 self.budget.take(self.account.nested.take());
                 match self.budget.refill(self.account.fuel.get()) {
                     Ok(fuel) => self.account.fuel.set(fuel),
