@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
@@ -135,3 +136,81 @@ def test_the_end_of_the_native_stack_is_an_error(size: int):
     depths = [int(line) for line in done.stdout.split()]
     assert len(depths) == 3
     assert min(depths) > 20
+
+
+class Waiting(rt.PythonModule, name="python"):
+    """As `Python`, in coroutines."""
+
+    target: Callable[[int], Any]
+    calls = 0
+
+    async def again(self, value: rt.i32) -> rt.i32:
+        type(self).calls += 1
+        await asyncio.sleep(0)
+        return await type(self).target(value + 1)
+
+
+def in_a_task(target: Any) -> Callable[[int], Any]:
+    return lambda value: asyncio.create_task(target.call_async(value))
+
+
+WAYS: dict[str, Callable[[Any], Callable[[int], Any]]] = {
+    "await": lambda target: target.call_async,
+    "task": in_a_task,
+    "gather": lambda target: lambda value: first_of(asyncio.gather(target.call_async(value))),
+}
+
+
+async def first_of(results: Any) -> Any:
+    return (await results)[0]
+
+
+@pytest.mark.parametrize(("limits", "error", "text"), [*LIMITS, ({"timeout": 0.05}, rt.TimeLimitError, "deadline")])
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("driven", [False, True])
+def test_coroutines_have_the_limits_of_their_call(monkeypatch, limits, error, text, way: str, driven: bool):
+    module = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(BYTECODE))
+    caller = rt.load_vm_modules(Waiting.create(), module)[-1]
+    monkeypatch.setattr(Waiting, "target", WAYS[way](caller.again), raising=False)
+    monkeypatch.setattr(Waiting, "calls", 0)
+    if "timeout" in limits:
+        # An endless loop in one call, so that only what it inherits ends it.
+        monkeypatch.setattr(Waiting, "target", WAYS[way](caller.spin), raising=False)
+    function = caller.again.limited(**limits)
+    with pytest.raises(error, match=text):
+        asyncio.run(function.call_async(0)) if driven else function(0)
+    if "timeout" not in limits:
+        assert 15 <= Waiting.calls <= 20
+
+
+@pytest.mark.parametrize(
+    ("limits", "error"), [({"max_stack_depth": 4}, rt.StackLimitError), ({"fuel": 9}, rt.FuelError)]
+)
+def test_threads_of_coroutines_too(monkeypatch: pytest.MonkeyPatch, limits, error):
+    module = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(BYTECODE))
+    caller = rt.load_vm_modules(Waiting.create(), module)[-1]
+    monkeypatch.setattr(Waiting, "target", lambda value: asyncio.to_thread(caller.again, value), raising=False)
+    with pytest.raises(error):
+        caller.again.limited(**limits)(0)
+
+
+def test_fuel_of_coroutines_is_the_callers(monkeypatch: pytest.MonkeyPatch):
+    module = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(BYTECODE))
+    caller = rt.load_vm_modules(Waiting.create(), module)[-1]
+
+    async def three(value: int) -> int:
+        if value % 2:
+            return value
+        for _ in range(3):
+            await caller.again.call_async(2 * value)
+        return 0
+
+    monkeypatch.setattr(Waiting, "target", three, raising=False)
+    call = caller.again.limited(fuel=1000).begin(-1)
+    call.wait()
+    assert call.fuel_used >= 4 * 2
+    again = caller.again.limited(fuel=call.fuel_used)
+    again(-1)
+    with pytest.raises(rt.FuelError):
+        caller.again.limited(fuel=call.fuel_used - 1)(-1)
+    assert caller.again(-1) == 0

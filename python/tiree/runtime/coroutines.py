@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
 import os
 import threading
 from collections.abc import Coroutine
@@ -14,6 +15,9 @@ from concurrent.futures import Future
 from typing import Any
 
 from tiree._native import HalFence
+
+# What the call that waits for this coroutine leaves to the calls that it makes.
+share_of_call: contextvars.ContextVar[object] = contextvars.ContextVar("share_of_call", default=None)
 
 Started = asyncio.Task[Any] | Future[Any]
 
@@ -50,13 +54,17 @@ def background_loop() -> asyncio.AbstractEventLoop:
         return _background[1]
 
 
-def launch(coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop | None, ended: HalFence) -> Started:
+def launch(
+    coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop | None, ended: HalFence, share: object
+) -> Started:
     """Starts `coroutine` in `loop`, on this thread; without one, in that of the process. Signals `ended` at its end."""
+    context = contextvars.copy_context()
+    context.run(share_of_call.set, share)
     started: Started
     if loop is None:
-        started = asyncio.run_coroutine_threadsafe(coroutine, background_loop())
+        started = context.run(asyncio.run_coroutine_threadsafe, coroutine, background_loop())
     else:
-        started = loop.create_task(coroutine)
+        started = loop.create_task(coroutine, context=context)
     started.add_done_callback(lambda _: ended.signal())
     return started
 

@@ -2,13 +2,18 @@
 //!
 //! A call that an event loop drives has its coroutines run by that loop, as tasks. Other calls have them run by one loop
 //! of the process in a thread of its own, see `tiree.runtime.coroutines`.
+//!
+//! Calls that a coroutine makes are part of the call that waits for it, so they stay inside its limits: the share of them
+//! that is left goes with the context of the coroutine's task, and so with the tasks that it makes in turn.
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_hal::fence::{Fence, FenceWait};
+use tiree_vm::limits::Share;
 use tiree_vm::{Result, Wait};
 
 use crate::errors::from_python;
@@ -58,8 +63,52 @@ fn helper<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
     py.import("tiree.runtime.coroutines")?.getattr(name)
 }
 
+/// Calls with limits that wait for coroutines.
+static SHARES: AtomicUsize = AtomicUsize::new(0);
+
+/// What a call leaves to a coroutine that it waits for.
+#[pyclass(frozen, module = "tiree._native")]
+struct CallShare {
+    share: Share,
+    /// The call does not wait any more.
+    ended: AtomicBool,
+}
+
+impl CallShare {
+    fn of_current() -> Option<CallShare> {
+        let share = Share::of_current()?;
+        SHARES.fetch_add(1, Ordering::Relaxed);
+        Some(CallShare { share, ended: AtomicBool::new(false) })
+    }
+
+    fn end(&self) {
+        if !self.ended.swap(true, Ordering::Relaxed) {
+            SHARES.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Does `work`, which makes a call: inside the limits of the call that waits for this coroutine, if it is one.
+pub fn as_part_of_a_call<T>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
+    if SHARES.load(Ordering::Relaxed) == 0 {
+        return work();
+    }
+    match share_of_context(py) {
+        Some(share) if !share.get().ended.load(Ordering::Relaxed) => share.get().share.run(work),
+        _ => work(),
+    }
+}
+
+#[cold]
+fn share_of_context(py: Python<'_>) -> Option<Py<CallShare>> {
+    static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let variable = VARIABLE.get_or_try_init(py, || Ok::<_, PyErr>(helper(py, "share_of_call")?.unbind())).ok()?;
+    variable.bind(py).call_method0("get").ok()?.extract().ok()
+}
+
 /// A coroutine that was started. Dropping it before its end cancels it.
 pub struct Task {
+    share: Option<Py<CallShare>>,
     future: Py<PyAny>,
     ended: Arc<Fence>,
     taken: bool,
@@ -71,8 +120,10 @@ impl Task {
         let py = coroutine.py();
         let event_loop = LOOP.with_borrow(|event_loop| event_loop.as_ref().map(|l| l.clone_ref(py)));
         let ended = Arc::new(Fence::unsignalled());
-        let future = helper(py, "launch")?.call1((coroutine, event_loop, HalFence(ended.clone())))?.unbind();
-        Ok(Task { future, ended, taken: false })
+        let share = CallShare::of_current().map(|share| Py::new(py, share)).transpose()?;
+        let arguments = (coroutine, event_loop, HalFence(ended.clone()), share.as_ref());
+        let future = helper(py, "launch")?.call1(arguments)?.unbind();
+        Ok(Task { share, future, ended, taken: false })
     }
 
     /// What its end is waited for with.
@@ -86,6 +137,9 @@ impl Task {
             return Ok(Err(self));
         }
         self.taken = true;
+        if let Some(share) = &self.share {
+            share.get().share.settle();
+        }
         let returned = self.future.bind(py).call_method0("result");
         returned.map(Ok).map_err(|error| from_python(py, error))
     }
@@ -93,6 +147,9 @@ impl Task {
 
 impl Drop for Task {
     fn drop(&mut self) {
+        if let Some(share) = &self.share {
+            share.get().end();
+        }
         if self.taken {
             return;
         }

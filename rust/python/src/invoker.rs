@@ -13,6 +13,7 @@ use tiree_vm::limits::past_deadline;
 use tiree_vm::{Limits, Status, Step, Value, Wait};
 
 use crate::arguments::{ImportPolicy, own_results, to_value};
+use crate::coroutines::as_part_of_a_call;
 use crate::errors::{IntoPython, call_failed};
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
@@ -196,7 +197,9 @@ impl FunctionInvoker {
 
     /// Runs the call to its end: its results, and until when the work that it queued may take.
     fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<(Vec<Value>, Option<Instant>)> {
-        let begun = if self.pace.holds() { self.begun(values, true) } else { py.detach(|| self.begun(values, false)) };
+        let held = self.pace.holds();
+        let begin = || if held { self.begun(values, true) } else { py.detach(|| self.begun(values, false)) };
+        let begun = as_part_of_a_call(py, begin);
         let Begun { results, deadline, pending } = begun.map_err(|status| self.failed(py, &status))?;
         let Some((mut invocation, mut wait)) = pending else { return Ok((results, deadline)) };
         loop {
@@ -205,7 +208,8 @@ impl FunctionInvoker {
                 Some(wait) => _ = wait_for(py, &*wait, deadline)?,
                 None => py.check_signals()?,
             }
-            match py.detach(|| invocation.step()).map_err(|status| self.failed(py, &status))? {
+            let step = as_part_of_a_call(py, || py.detach(|| invocation.step()));
+            match step.map_err(|status| self.failed(py, &status))? {
                 Step::Done(results) => return Ok((results, deadline)),
                 Step::Pending(next) => wait = next,
             }
@@ -285,7 +289,7 @@ impl FunctionInvoker {
     ) -> PyResult<Invocation> {
         let (values, fences) = self.arguments(args, kwargs, &self.copying)?;
         let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
-        let started = self.function.start_limited(values, &self.limits);
+        let started = as_part_of_a_call(py, || self.function.start_limited(values, &self.limits));
         let started = started.map_err(|status| self.failed(py, &status))?;
         Ok(Invocation::new(started, signal, self.function.name()).with_narrow(self.signature.results.clone()))
     }

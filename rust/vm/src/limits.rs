@@ -8,11 +8,13 @@
 //! on nothing but the module and the arguments.
 
 mod nested;
+mod share;
 
 use std::time::{Duration, Instant};
 
 pub(crate) use self::nested::{Account, Caller, too_many_calls};
 pub use self::nested::{Scope, current};
+pub use self::share::Share;
 use crate::interrupt::Watch;
 use crate::status::{Result, Status};
 
@@ -109,7 +111,6 @@ pub(crate) struct Budget {
     max_stack_depth: Option<u32>,
     watch: Watch,
     slices_to_look: u32,
-    calls_to_look: u32,
     calls_per_look: u32,
     last_call_look: Option<Instant>,
 }
@@ -122,7 +123,6 @@ impl Budget {
             deadline: limits.deadline,
             max_stack_depth: limits.max_stack_depth,
             slices_to_look: 1,
-            calls_to_look: 1,
             calls_per_look: 1,
             ..Budget::default()
         }
@@ -235,24 +235,17 @@ impl Budget {
         self.deadline
     }
 
-    /// Counts a native call. Such calls may be short or long, so how many come between two looks depends on how long they
-    /// have taken.
-    #[inline(always)]
-    pub fn native_call(&mut self) -> Result<()> {
-        self.calls_to_look -= 1;
-        if self.calls_to_look == 0 { self.look_after_calls() } else { Ok(()) }
-    }
-
-    #[cold]
-    fn look_after_calls(&mut self) -> Result<()> {
+    /// Looks after some native calls; after how many more to look again. Such calls may be short or long, so that depends
+    /// on how long they have taken.
+    pub fn look_after_calls(&mut self) -> Result<u32> {
         let now = Instant::now();
         if let Some(last) = self.last_call_look.replace(now) {
             let quick = (now - last).as_micros() < 100;
             let next = if quick { self.calls_per_look * 2 } else { self.calls_per_look / 4 };
             self.calls_per_look = next.clamp(1, MAX_CALLS_PER_LOOK);
         }
-        self.calls_to_look = self.calls_per_look;
-        self.look(now)
+        self.look(now)?;
+        Ok(self.calls_per_look)
     }
 }
 

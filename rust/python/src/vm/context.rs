@@ -10,6 +10,7 @@ use tiree_vm::context::{AnyModule, Context, ContextOptions};
 use tiree_vm::{Value, refs};
 
 use crate::arguments::aligned_for_others;
+use crate::coroutines::as_part_of_a_call;
 use crate::errors::IntoPython;
 use crate::limits::limits;
 use crate::vm::function::VmFunction;
@@ -138,7 +139,8 @@ impl VmContext {
             args.push(if by_others { aligned(value).or_raise(py, "")? } else { value });
         }
         let limits = limits(fuel, timeout, max_stack_depth)?;
-        let started = bound.start_limited(crate::invoker::fit_numbers(&bound, args), &limits);
+        let args = crate::invoker::fit_numbers(&bound, args);
+        let started = as_part_of_a_call(py, || bound.start_limited(args, &limits));
         Ok(Invocation::new(started.or_raise(py, INVOKING)?, None, ""))
     }
 }

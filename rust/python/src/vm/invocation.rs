@@ -14,7 +14,7 @@ use tiree_vm::invocation::{Invocation as Inner, Step};
 use tiree_vm::limits::past_deadline;
 use tiree_vm::{Status, Value, Wait};
 
-use crate::coroutines::{in_loop, running_loop};
+use crate::coroutines::{as_part_of_a_call, in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
 use crate::signature::NarrowResults;
 use crate::vm::refs::VmRef;
@@ -104,7 +104,7 @@ impl Invocation {
         let event_loop = event_loop.map(|event_loop| event_loop.clone().unbind());
         let (next, ended) = match taken {
             State::Running(mut inner, _) => {
-                let step = in_loop(event_loop, || py.detach(|| inner.step()));
+                let step = as_part_of_a_call(py, || in_loop(event_loop, || py.detach(|| inner.step())));
                 self.fuel_used.store(inner.fuel_used(), Ordering::Relaxed);
                 match step {
                     Ok(Step::Done(values)) => match &self.signal {

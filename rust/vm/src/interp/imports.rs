@@ -115,11 +115,7 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
         caller.quota.as_ref(),
     )
     .promptly(machine.prompt);
-    let flow = native.module().call(&*native.state, target.ordinal, &mut frame);
-    if machine.account.nested.get() != 0 {
-        machine.charge();
-    }
-    match flow {
+    match native.module().call(&*native.state, target.ordinal, &mut frame) {
         Ok(Flow::Done) => {}
         // The registers stay as they are until the call is made again.
         Ok(Flow::Suspend(wait)) => {
@@ -139,7 +135,7 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
     }
     // SAFETY: as above.
     let taken = unsafe { take_results(machine, words.results(), fp) };
-    match if taken { machine.budget.native_call() } else { check(machine, native, target) } {
+    match if taken { machine.native_call() } else { check(machine, native, target) } {
         Ok(()) => {
             // SAFETY: behind a call there is an instruction.
             (machine.fp, machine.ip) = (fp, unsafe { ip.add(words.length()) });

@@ -176,6 +176,7 @@ impl Machine {
         machine.own_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
         machine.budget = Budget::new(limits);
         let first = machine.budget.first();
+        machine.account.calls_to_look.set(1);
         machine.account.fuel.set(first);
         // SAFETY: the root keeps both alive.
         unsafe { machine.push_outermost(&*instance, &*function, args)? };
@@ -282,11 +283,22 @@ impl Machine {
         self.unwind(status)
     }
 
-    /// Takes what the calls that a native function has made have used.
+    /// Counts a native call that has ended, and looks at the limits now and then.
+    #[inline(always)]
+    fn native_call(&mut self) -> Result<()> {
+        let left = self.account.calls_to_look.get() - 1;
+        self.account.calls_to_look.set(left);
+        if left == 0 { self.look_after_calls() } else { Ok(()) }
+    }
+
     #[cold]
-    fn charge(&self) {
+    fn look_after_calls(&mut self) -> Result<()> {
+        self.account.calls_to_look.set(1);
         let nested = self.account.nested.take() as usize;
         self.account.fuel.set(self.account.fuel.get().saturating_sub_unsigned(nested));
+        let next = self.budget.look_after_calls()?;
+        self.account.calls_to_look.set(next);
+        Ok(())
     }
 
     /// Notes where operations have got to.

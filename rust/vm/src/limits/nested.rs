@@ -19,6 +19,8 @@ pub(crate) struct Account {
     pub fuel: Cell<isize>,
     /// Fuel that nested calls have used and this one has not been charged for.
     pub nested: Cell<u64>,
+    /// Native calls until the next look at the limits, and at what nested calls have used.
+    pub calls_to_look: Cell<u32>,
     /// Calls below the innermost one, in this account.
     pub depth: Cell<u32>,
     /// Most that `depth` may be; the largest number is no limit.
@@ -95,7 +97,7 @@ impl Drop for Scope {
 #[derive(Clone, Copy)]
 pub(crate) struct Caller {
     /// Null when there is none.
-    account: *const Account,
+    pub(super) account: *const Account,
     /// Fuel that is left, when it is limited.
     pub fuel: Option<u64>,
     /// When it must be done.
@@ -104,7 +106,8 @@ pub(crate) struct Caller {
     pub calls: u32,
     /// Calls that are active.
     pub active: u32,
-    level: u32,
+    /// Accounts on this thread.
+    pub level: u32,
 }
 
 impl Caller {
@@ -138,11 +141,17 @@ impl Caller {
         }
     }
 
+    /// The same, to be looked at when the call may be gone.
+    pub fn detached(self) -> Caller {
+        Caller { account: ptr::null(), ..self }
+    }
+
     /// Takes `fuel` that a nested call has used.
     pub fn charge(&self, fuel: u64) {
         // SAFETY: the caller goes on when the nested call has ended, so its account is still there.
         if let Some(account) = unsafe { self.account.as_ref() } {
             account.nested.set(account.nested.get().saturating_add(fuel));
+            account.calls_to_look.set(1);
         }
     }
 }
