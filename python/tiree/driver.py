@@ -54,13 +54,17 @@ def run_job(job: Job) -> bytes:
 
 
 def _run(job: Job) -> bytes:
+    from xdsl.dialects.builtin import ModuleOp
+
     from tiree.dialects import get_context, read_module
     from tiree.pipeline import run_pipeline, verify_module
     from tiree.support.input_type import check_input_type
 
     start = perf_counter()
     ctx = get_context(extensions=job.options.extensions)
-    module = read_module(job.source, ctx, job.name)
+    format = job.options.extensions.format_of(job.name, job.options.input_type)
+    source = job.source if format is None else format.read(bytes(job.source), job.name)
+    module = source if isinstance(source, ModuleOp) else read_module(_text(source), ctx, job.name)
     verify_module(module)
     if job.compile_from == "start":
         check_input_type(module, job.options.input_type)
@@ -71,6 +75,10 @@ def _run(job: Job) -> bytes:
         return _output(job, module)
     except InternalError as error:
         raise _internal(error, job) from error
+
+
+def _text(source: Data | str) -> Data:
+    return source.encode() if isinstance(source, str) else source
 
 
 def _output(job: Job, module: Any) -> bytes:

@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     from tiree.support.options import CompileOptions
 
 
-def configuration_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+def configuration_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `executable-configurations`: a strategy for every dispatch."""
     from tiree.codegen.cpu.select_strategies import SelectStrategies
 
-    return [SelectStrategies()]
+    extensions = options.extensions
+    others = [one for backend in extensions.backends.values() for one in backend.configuration_passes(options)]
+    return [SelectStrategies(extensions.kernels), *others]
 
 
 def target_passes(options: CompileOptions) -> list[ModulePass]:
@@ -28,7 +30,7 @@ def target_passes(options: CompileOptions) -> list[ModulePass]:
 
     originals = Originals()
     passes: list[ModulePass] = [
-        LowerToKernels(originals.bodies),
+        LowerToKernels(originals.bodies, options.extensions.kernels),
         TranslateExecutables(
             debug_symbols=options.llvmcpu_debug_symbols,
             debug_level=options.hal_executable_debug_level,
@@ -41,6 +43,8 @@ def target_passes(options: CompileOptions) -> list[ModulePass]:
         from tiree.codegen.capture_sources import CaptureSources
 
         passes.insert(0, CaptureSources())
+    for backend in options.extensions.backends.values():
+        passes += backend.target_passes(options)
     return passes
 
 

@@ -120,11 +120,11 @@ def _compile(
     from tiree.tools.compile import job_from_flags
     from tiree.tools.compile_flags import FLAGS, REFUSED, flags_from_options
     from tiree.tools.flags import fail, parse_flags
-    from tiree.tools.plugin_flags import extensions_of
+    from tiree.tools.plugin_flags import extended, extensions_of
 
     options = options or {}
     extensions = extensions_of(flags, plugins)
-    parsed = parse_flags([*flags, *flags_from_options(options)], FLAGS, REFUSED)
+    parsed = parse_flags([*flags, *flags_from_options(options)], extended(FLAGS, extensions), REFUSED)
     if parsed.positional:
         raise fail(f"{parsed.positional[0]!r} is not a flag")
     for flag, instead in _COMMAND_LINE_ONLY.items():

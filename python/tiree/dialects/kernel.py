@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import VectorType
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import IndexType, StringAttr, VectorType
 from xdsl.ir import Dialect, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def, traits_def
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+)
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tiree.support.typed import vector_type
+from tiree.support.typed import is_memref_type, vector_type
 
 
 @irdl_op_definition
@@ -40,4 +50,25 @@ class PairDotOp(IRDLOperation):
             raise VerifyException(f"kernel.pair_dot adds bf16 to f32 or i16 to i32, got {a} and {acc}")
 
 
-Kernel = Dialect("kernel", [PairDotOp], [])
+@irdl_op_definition
+class CallOp(IRDLOperation):
+    """`kernel.call`: calls function `callee` of the LLVM module `code`, which becomes part of the kernel.
+
+    A memref is passed as the pointer to its first element, an index as 64 bits. The function returns nothing.
+    """
+
+    name = "kernel.call"
+    arguments = var_operand_def()
+    callee = prop_def(StringAttr)
+    code = prop_def(StringAttr)
+
+    def __init__(self, callee: str, code: str, arguments: Sequence[SSAValue]) -> None:
+        super().__init__(operands=[arguments], properties={"callee": StringAttr(callee), "code": StringAttr(code)})
+
+    def verify_(self) -> None:
+        for value in self.arguments:
+            if not is_memref_type(value.type) and not isinstance(value.type, IndexType):
+                raise VerifyException(f"kernel.call passes memrefs and indices, not {value.type}")
+
+
+Kernel = Dialect("kernel", [PairDotOp, CallOp], [])

@@ -19,6 +19,11 @@ def assign_target_passes(options: CompileOptions) -> list[ModulePass]:
     """The passes that say for which device a module is compiled."""
     from tiree.hal.assign_target import AssignTargetPass
 
+    backend = options.extensions.target
+    if backend is not None:
+        from tiree.dialects.hal import DeviceTargetAttr
+
+        return [AssignTargetPass(device=DeviceTargetAttr(backend.device, [backend.target(options)]))]
     return [
         AssignTargetPass(
             triple=options.llvmcpu_target_triple,

@@ -41,11 +41,13 @@ class AssignTargetPass(ModulePass):
     cpu: str = "host"
     features: str = ""
     stack_limit: int = 32768
+    device: hal.DeviceTargetAttr | None = None
+    """The device; None: the local CPU, described by the other fields."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         device = next((o for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)), None)
         if device is None:
-            target = device_target(self.triple, self.cpu, self.features, self.stack_limit)
+            target = self.device or device_target(self.triple, self.cpu, self.features, self.stack_limit)
             device = util.GlobalOp(SymbolNames(op).unique(DEVICE_GLOBAL), hal.DeviceType(), target)
             block = op.body.block
             if block.first_op is None:

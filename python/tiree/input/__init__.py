@@ -35,7 +35,12 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     )
     if conversion.is_needed:
         passes.append(conversion)
-    passes += [ConvertToLinalgPass(), GeneralizeNamedOpsPass(), WidenSmallIntegersPass(), CanonicalizePass()]
+    passes += [
+        ConvertToLinalgPass(options.extensions.lowerings),
+        GeneralizeNamedOpsPass(),
+        WidenSmallIntegersPass(),
+        CanonicalizePass(),
+    ]
     return passes
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region
@@ -10,10 +13,13 @@ from xdsl.passes import ModulePass
 from tiree.dialects import util
 from tiree.input.lowering.context import signless
 from tiree.input.lowering.driver import FunctionLowering
+from tiree.input.lowering.dynamic_shapes import Handler
+from tiree.input.lowering.table import HANDLERS
 from tiree.support.errors import CompileError
 from tiree.support.typed import is_array_attr, is_tensor_type, symbol_name
 
 
+@dataclass(frozen=True)
 class ConvertToLinalgPass(ModulePass):
     """In: `func.func`s and `util.func`s in the accepted input dialects.
 
@@ -25,6 +31,9 @@ class ConvertToLinalgPass(ModulePass):
 
     name = "tiree-stablehlo-to-linalg"
 
+    lowerings: Mapping[str, Handler] | None = None
+    """How ops of plugins are lowered, by name."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
         functions = {
@@ -35,11 +44,12 @@ class ConvertToLinalgPass(ModulePass):
         converted: dict[str, Operation] = {}
         wanted = [name for name, function in functions.items() if _is_public(function) and _has_body(function)]
         reported: dict[str, list[Operation]] = {}
+        handlers = {**HANDLERS, **self.lowerings} if self.lowerings else HANDLERS
         while wanted:
             name = wanted.pop(0)
             if name in converted:
                 continue
-            lowering = FunctionLowering(functions=functions, stack=[name], diagnostics=reported)
+            lowering = FunctionLowering(functions=functions, stack=[name], diagnostics=reported, handlers=handlers)
             converted[name] = _convert(lowering, functions[name])
             wanted.extend(lowering.kept)
         if reported:

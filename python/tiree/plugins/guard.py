@@ -6,6 +6,8 @@ compiler: there is no reproducer, and no traceback unless a flag asks for it.
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 
 from xdsl.context import Context
@@ -37,12 +39,8 @@ class GuardedPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         what = f"pass {self.inner.name} of {self.origin}"
-        try:
+        with blame(what, self.origin):
             self.inner.apply(ctx, op)
-        except CompileError as error:
-            raise CompileError(_signed(found, what) for found in error.diagnostics) from error
-        except (Exception, SystemExit) as error:
-            raise CompileError(fault(error, what, self.origin)) from error
         try:
             verify_module(op)
         except CompileError as error:
@@ -53,6 +51,21 @@ class GuardedPass(ModulePass):
         except Exception as error:
             message = f"{what} leaves a module that is not valid: {_text(error)}"
             raise CompileError(Diagnostic(message, hint=_TRACEBACK)) from error
+
+
+@contextmanager
+def blame(what: str, origin: Origin, location: str = UNKNOWN) -> Generator[None]:
+    """Any exception meanwhile is reported as a fault of `origin` while it did `what`, at an op or else at `location`.
+
+    What a plugin reports as `CompileError` itself is signed by it.
+    """
+    try:
+        yield
+    except CompileError as error:
+        raise CompileError(_signed(found, what) for found in error.diagnostics) from error
+    except (Exception, SystemExit) as error:
+        report = fault(error, what, origin)
+        raise CompileError(report._replace(location=location) if report.location == UNKNOWN else report) from error
 
 
 def _signed(found: Diagnostic, what: str) -> Diagnostic:

@@ -8,15 +8,23 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from xdsl.ir import Dialect
+from xdsl.ir import Dialect, Operation
 from xdsl.passes import ModulePass
 from xdsl.universe import Universe
 
+from tiree.codegen.cpu.strategies import strategy_named
+from tiree.codegen.cpu.strategy import Strategy
 from tiree.dialects.registry import dialect_factories
+from tiree.input.lowering.context import Lowering
 from tiree.pass_registry import pass_locations
 from tiree.pipeline import EXTENSION_POINTS
+from tiree.plugins.backends import Backend, GuardedBackend
+from tiree.plugins.formats import GuardedFormat, InputFormat
 from tiree.plugins.guard import GuardedPass
+from tiree.plugins.kernels import GuardedKernel
+from tiree.plugins.lowerings import guarded_lowering
 from tiree.support.extensions import Extensions, Origin
+from tiree.support.input_type import INPUT_TYPES
 
 
 class RegistrationError(Exception):
@@ -31,6 +39,10 @@ class Registry:
         self._passes: dict[str, tuple[type[ModulePass], Origin]] = {}
         self._placed: dict[str, list[ModulePass]] = {}
         self._dialects: dict[str, Callable[[], Dialect]] = {}
+        self._lowerings: dict[str, Callable[[Any, Operation], None]] = {}
+        self._kernels: list[GuardedKernel] = []
+        self._backends: dict[str, GuardedBackend] = {}
+        self._formats: list[GuardedFormat] = []
 
     def begin(self, origin: Origin) -> None:
         """What comes now is of this plugin."""
@@ -77,6 +89,46 @@ class Registry:
             hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(EXTENSION_POINTS)}"
             raise RegistrationError(f"no extension point {name!r}; {hint}")
 
+    def add_lowering(self, op: type[Operation] | str, lowering: Callable[[Lowering, Any], None]) -> None:
+        """How an op of a dialect of yours becomes linalg.
+
+        `lowering(builder, op)` emits ops with `builder` and says with `builder.set(op.results[0], value)` what stands
+        for each result.
+        """
+        name = op if isinstance(op, str) else op.name
+        dialect = name.partition(".")[0]
+        if dialect in dialect_factories():
+            raise RegistrationError(f"{name} is of Tiree's dialect {dialect}: change its ops in a pass before-linalg")
+        if name in self._lowerings:
+            raise RegistrationError(f"{name} has a lowering already")
+        self._lowerings[name] = guarded_lowering(lowering, self.origin)
+
+    def add_kernel(self, kernel: Strategy) -> None:
+        """A way of running dispatches, asked before Tiree's own: an `LLVMKernel`, a `TileKernel` or any strategy."""
+        name = getattr(kernel, "name", None)
+        if not isinstance(name, str) or not name:
+            raise RegistrationError(f"kernel {kernel!r} has no name")
+        if strategy_named(name, self._kernels) is not None:
+            raise RegistrationError(f"a kernel or strategy {name!r} exists already; give this one another name")
+        self._kernels.append(GuardedKernel(kernel, self.origin))
+
+    def add_backend(self, backend: Backend) -> None:
+        """Something else to compile executables for, which `--iree-hal-target-backends=NAME` chooses."""
+        if not getattr(backend, "name", ""):
+            raise RegistrationError(f"backend {backend!r} has no name")
+        if backend.name in ("llvm-cpu", "local") or backend.name in self._backends:
+            raise RegistrationError(f"backend {backend.name!r} exists already; give this one another name")
+        self._backends[backend.name] = GuardedBackend(backend, self.origin)
+
+    def add_input_format(self, format: InputFormat) -> None:
+        """A kind of program file that is not MLIR."""
+        if format.name in INPUT_TYPES or any(format.name == known.name for known in self._formats):
+            raise RegistrationError(f"input type {format.name!r} exists already; give this one another name")
+        for suffix in format.suffixes:
+            if not suffix.startswith(".") or any(suffix in known.suffixes for known in self._formats):
+                raise RegistrationError(f"suffix {suffix!r} is taken, or does not begin with a dot")
+        self._formats.append(GuardedFormat(format, self.origin))
+
     def add_dialect(self, dialect: Dialect | Callable[[], Dialect], name: str = "") -> None:
         """A dialect, or a function that makes it when the first op of `name` is read."""
         if isinstance(dialect, Dialect):
@@ -101,6 +153,10 @@ class Registry:
             origins=tuple(self._origins),
             passes=dict(self._passes),
             dialects=dict(self._dialects),
+            lowerings=dict(self._lowerings),
+            kernels=tuple(self._kernels),
+            backends=dict(self._backends),
+            formats=tuple(self._formats),
             placed={point: tuple(passes) for point, passes in self._placed.items()},
         )
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from xdsl.ir import Dialect
+    from xdsl.ir import Dialect, Operation
     from xdsl.passes import ModulePass
 
 
@@ -46,7 +46,26 @@ class Extensions:
     )
     placed: Mapping[str, Sequence[ModulePass]] = field(default_factory=dict[str, "Sequence[ModulePass]"])
     """The passes at each extension point, in the order in which they run."""
+    lowerings: Mapping[str, Callable[[Any, Operation], None]] = field(
+        default_factory=dict[str, "Callable[[Any, Operation], None]"]
+    )
+    """How an op becomes linalg, by op name: handlers of the input stage."""
+    kernels: tuple[Any, ...] = ()
+    """Strategies of the codegen stage, which are asked before Tiree's own."""
+    backends: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """What executables can be compiled for besides the CPU, by name."""
+    target: Any = None
+    """The backend that is compiled for; None: the CPU."""
+    formats: tuple[Any, ...] = ()
+    """Input formats besides MLIR."""
     dialects: Mapping[str, Callable[[], Dialect]] = field(default_factory=dict[str, "Callable[[], Dialect]"])
+
+    def format_of(self, filename: str, input_type: str) -> Any:
+        """The input format that a flag or the name of a file chooses, or None: MLIR."""
+        named = next((one for one in self.formats if one.name == input_type), None)
+        if named is not None or input_type != "auto":
+            return named
+        return next((one for one in self.formats if filename.endswith(one.suffixes)), None)
 
     def at(self, point: str, passes: Sequence[ModulePass]) -> Extensions:
         """These and `passes` behind the others at an extension point."""

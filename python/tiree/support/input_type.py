@@ -13,12 +13,13 @@ _INPUT_DIALECTS = {
     "torch": ("torch", "torch_c"),
     "onnx": ("onnx",),
 }
+INPUT_TYPES = ("auto", "none", *_INPUT_DIALECTS)
 _ALLOWED = {"auto": ("stablehlo", "chlo"), "none": (), "stablehlo": ("stablehlo", "chlo")}
 
 
 def check_input_type(module: ModuleOp, input_type: str) -> None:
     """Raises one `CompileError` naming each dialect of `module` that `input_type` excludes, where it first occurs."""
-    allowed = _ALLOWED[input_type]
+    allowed = _ALLOWED.get(input_type, _ALLOWED["auto"])
     watched = {name: kind for kind, names in _INPUT_DIALECTS.items() for name in names}
     found: dict[str, Diagnostic] = {}
     for op in module.walk():

@@ -19,7 +19,7 @@ from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.ending import reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.plugin_flags import extensions_of, with_extensions
+from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
 
 if TYPE_CHECKING:
     from tiree.driver import Job
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
     try:
         extensions = extensions_of(arguments)
-        return _run(parse_flags(arguments, FLAGS, REFUSED), extensions)
+        return _run(parse_flags(arguments, extended(FLAGS, extensions), REFUSED), extensions)
     except CompileError as error:
         if show_traceback:
             _print_traceback()
@@ -73,7 +73,7 @@ def _run(parsed: ParsedFlags, extensions: Extensions) -> int:
         print(f"Tiree compiler version {VERSION} (interchangeable with {COMPATIBLE_WITH})")
         return 0
     if parsed["iree-hal-list-target-backends"]:
-        print("Registered target backends:\n  llvm-cpu")
+        print("\n  ".join(["Registered target backends:", "llvm-cpu", *extensions.backends]))
         return 0
     if len(parsed.positional) != 1:
         what = "no input file" if not parsed.positional else f"several input files: {', '.join(parsed.positional)}"
@@ -149,6 +149,8 @@ def _note_target(parsed: ParsedFlags, job: Job) -> None:
 
     assigned = phase_index("preprocessing")
     if phase_index(job.compile_from) >= assigned or phase_index(job.compile_to) < assigned:
+        return
+    if job.options.extensions.target is not None:
         return
     flags = ("iree-llvmcpu-target-cpu", "iree-llvmcpu-target-cpu-features", "iree-llvmcpu-target-triple")
     if not any(name in parsed.given for name in flags):

@@ -23,7 +23,7 @@ from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
 from tiree.tools.ending import reader_left
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.plugin_flags import extensions_of, with_extensions
+from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         names = {*pass_locations(), *extensions.passes}
         passes = {name: Flag(name, "list", "a pass") for name in names}
         raw = [_pass_argument(argument, names) for argument in given]
-        parsed = parse_flags(raw, FLAGS, REFUSED, passes)
+        parsed = parse_flags(raw, extended(FLAGS, extensions), REFUSED, passes)
         # Flags that only tiree-compile has keep their defaults, for `options_from_flags`.
         parsed.values = {**{flag.name: flag.default for flag in COMPILE_FLAGS}, **parsed.values}
         return _run(parsed, extensions)
@@ -238,17 +238,18 @@ def _passes(parsed: ParsedFlags, extensions: Extensions) -> list[ModulePass]:
     for name, values in parsed.given.items():
         if name in known:
             specs += [f"{name}{{{value.strip('{}')}}}" if value else name for value in values]
-    configured = _configured_passes(parsed)
+    configured = _configured_passes(parsed, extensions)
     return [one for spec in specs for one in parse_passes(spec, extensions, configured)]
 
 
-def _configured_passes(parsed: ParsedFlags) -> dict[str, ModulePass]:
-    """The passes of the compile pipeline by name, made with the given options; empty if no option is given."""
+def _configured_passes(parsed: ParsedFlags, extensions: Extensions) -> dict[str, ModulePass]:
+    """The passes of the compile pipeline by name, made with the given options and plugins; empty if none is given."""
     from tiree.pipeline import PHASES
 
-    if not any(name.startswith("iree-") or re.fullmatch("O[0-3]", name) for name in parsed.given):
+    options_given = any(name.startswith("iree-") or re.fullmatch("O[0-3]", name) for name in parsed.given)
+    if not options_given and not extensions.origins:
         return {}
-    options = options_from_flags(parsed)
+    options = with_extensions(options_from_flags(parsed), parsed, extensions)
     found: dict[str, ModulePass] = {}
     for phase in PHASES:
         for one in phase.passes(options):

@@ -45,6 +45,28 @@ def _named(arguments: Sequence[str]) -> list[str]:
     return found
 
 
+_BACKENDS = ("iree-hal-target-backends", "iree-hal-local-target-device-backends", "iree-hal-target-device")
+_VALUES: dict[str, str] = {**dict.fromkeys(_BACKENDS, "backends"), "iree-input-type": "formats"}
+"""Flags that plugins add values to, and what of `Extensions` the values are."""
+
+
+def extended(flags: Sequence[Flag], extensions: Extensions) -> Sequence[Flag]:
+    """`flags` with the names of backends and input formats of plugins among their values."""
+    added = {"backends": tuple(extensions.backends), "formats": tuple(one.name for one in extensions.formats)}
+    return [
+        flag._replace(choices=(*flag.choices, *added[_VALUES[flag.name]])) if flag.name in _VALUES else flag
+        for flag in flags
+    ]
+
+
+def _chosen(parsed: ParsedFlags, extensions: Extensions) -> Any:
+    """The backend of a plugin that flags name, or None. Raises `CompileError` when they name several."""
+    named = list(dict.fromkeys(value for flag in _BACKENDS for value in parsed[flag] or () if value != "local"))
+    if len(named) > 1:
+        raise fail(f"several backends: {', '.join(named)}", "compile for one at a time")
+    return extensions.backends[named[0]] if named and named[0] in extensions.backends else None
+
+
 def with_extensions(options: CompileOptions, parsed: ParsedFlags, extensions: Extensions) -> CompileOptions:
     """`options` with what plugins bring and with the passes of the preprocessing flag, both recorded."""
     text = parsed[PREPROCESSING]
@@ -55,5 +77,6 @@ def with_extensions(options: CompileOptions, parsed: ParsedFlags, extensions: Ex
         extensions = extensions.at("before-preprocessing", passes)
     if extensions is NONE:
         return options
+    extensions = replace(extensions, target=_chosen(parsed, extensions))
     labels = [f"{PLUGIN}={origin.label}" for origin in extensions.origins]
     return replace(options, extensions=extensions, recorded_flags=(*options.recorded_flags, *labels))

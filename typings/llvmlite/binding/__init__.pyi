@@ -1,3 +1,5 @@
+from collections.abc import Iterator
+
 from llvmlite.binding import ffi as ffi
 
 def initialize_all_targets() -> None: ...
@@ -10,9 +12,22 @@ def create_pipeline_tuning_options(speed_level: int = 2) -> PipelineTuningOption
 def create_pass_builder(tm: TargetMachine, pto: PipelineTuningOptions) -> PassBuilder: ...
 
 class ContextRef(ffi.ObjectRef): ...
+class TypeRef(ffi.ObjectRef): ...
+
+class ValueRef(ffi.ObjectRef):
+    name: str
+    type: TypeRef
+    arguments: Iterator[ValueRef]
+    is_declaration: bool
+    linkage: str
 
 class ModuleRef(ffi.ObjectRef):
     def verify(self) -> None: ...
+    triple: str
+    data_layout: str
+    functions: Iterator[ValueRef]
+    def get_function(self, name: str) -> ValueRef: ...
+    def link_in(self, other: ModuleRef, preserve: bool = False) -> None: ...
 
 class TargetMachine(ffi.ObjectRef): ...
 

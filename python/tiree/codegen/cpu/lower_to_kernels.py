@@ -7,6 +7,7 @@ the count region of each export returns constants.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -22,7 +23,7 @@ from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
 from tiree.codegen.cpu.dynamic_loops import is_dynamic, lower_dynamic, set_dynamic_count
 from tiree.codegen.cpu.select_strategies import STRATEGY, cpu_variants, is_kernel_form, kernels
 from tiree.codegen.cpu.strategies import choose, strategy_named
-from tiree.codegen.cpu.strategy import Kernel
+from tiree.codegen.cpu.strategy import Kernel, Strategy
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_executable import ExecutableExportOp
 from tiree.dialects.hal_executable import ReturnOp as HalReturnOp
@@ -32,12 +33,17 @@ from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.typed import symbol_name
 
 
-def lower_dispatch(info: DispatchInfo, target: TargetDescription, name: str | None = None) -> tuple[str, Kernel]:
-    """The kernel of a dispatch, by the named strategy or the first that matches. Raises `CompileError`."""
+def lower_dispatch(
+    info: DispatchInfo, target: TargetDescription, name: str | None = None, kernels: Sequence[Strategy] = ()
+) -> tuple[str, Kernel]:
+    """The kernel of a dispatch, by the named strategy or the first that matches. Raises `CompileError`.
+
+    `kernels` are strategies besides Tiree's own, and asked before them.
+    """
     if name is None:
-        strategy, config = choose(info, target)
+        strategy, config = choose(info, target, kernels)
     else:
-        strategy = strategy_named(name)
+        strategy = strategy_named(name, kernels)
         if strategy is None:
             raise CompileError(Diagnostic(f"dispatch {info.name}: no codegen strategy named {name!r}"))
         config = strategy.match(info, target)
@@ -90,19 +96,26 @@ class LowerToKernels(ModulePass):
 
     originals: dict[Operation, Block] | None = None
     """Takes the bodies of dispatch functions by their function, for a pass that may have to lower one again."""
+    kernels: Sequence[Strategy] = ()
+    """Strategies besides Tiree's own."""
+    backend: str = "llvm-cpu"
+    """Which variants are lowered."""
+    strategy: str = ""
+    """The strategy of all dispatches; empty: the one that was chosen for each."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
-        for variant, inner, target in cpu_variants(op):
+        for variant, inner, target in cpu_variants(op, self.backend):
             for export, function in kernels(variant, inner):
                 if is_kernel_form(function):
                     continue
                 if is_dynamic(function):
                     self._lower_dynamic(export, function, inner, target)
                     continue
-                chosen = export.attributes.get(STRATEGY)
+                chosen = StringAttr(self.strategy) if self.strategy else export.attributes.get(STRATEGY)
+                wanted = chosen.data if isinstance(chosen, StringAttr) else None
                 info = analyze(function)
-                name, kernel = lower_dispatch(info, target, chosen.data if isinstance(chosen, StringAttr) else None)
+                name, kernel = lower_dispatch(info, target, wanted, self.kernels)
                 export.attributes[STRATEGY] = StringAttr(name)
                 old = replace_body(function, inner, kernel, info.name, keep=self.originals is not None)
                 if self.originals is not None and old is not None:

@@ -7,7 +7,8 @@ handed to another compiler.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
@@ -19,6 +20,7 @@ from tiree.codegen.cpu.cost import bytes_moved, flops
 from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
 from tiree.codegen.cpu.dynamic_loops import is_dynamic
 from tiree.codegen.cpu.strategies import choose
+from tiree.codegen.cpu.strategy import Strategy
 from tiree.dialects.hal_executable import ExecutableExportOp, ExecutableVariantOp
 from tiree.support.cpu_target import TargetDescription, describe_target
 from tiree.support.errors import CompileError, Diagnostic
@@ -27,13 +29,15 @@ from tiree.support.typed import is_memref_type, symbol_name
 STRATEGY = "tiree.strategy"
 
 
-def cpu_variants(module: ModuleOp) -> Iterator[tuple[ExecutableVariantOp, ModuleOp, TargetDescription]]:
-    """The variants that hold device code for a CPU, with that code and the target."""
+def cpu_variants(
+    module: ModuleOp, backend: str = "llvm-cpu"
+) -> Iterator[tuple[ExecutableVariantOp, ModuleOp, TargetDescription]]:
+    """The variants that hold device code for a backend of CPUs, with that code and the target."""
     for executable in module.body.block.ops:
         if executable.name != "hal.executable":
             continue
         for variant in executable.regions[0].block.ops:
-            if isinstance(variant, ExecutableVariantOp) and variant.target.backend.data == "llvm-cpu":
+            if isinstance(variant, ExecutableVariantOp) and variant.target.backend.data == backend:
                 inner = variant.inner_module
                 if inner is not None:
                     yield variant, inner, describe_target(variant.target.configuration.data)
@@ -55,14 +59,22 @@ _MOST = 2**63 - 1
 """The largest count that an attribute holds; a dispatch of more never ends anyway."""
 
 
+@dataclass(frozen=True)
 class SelectStrategies(ModulePass):
     """Chooses how each dispatch runs."""
 
     name = "tiree-codegen-select-strategies"
 
+    kernels: Sequence[Strategy] = ()
+    """Strategies that are asked before Tiree's own."""
+    backend: str = "llvm-cpu"
+    """Which variants are looked at."""
+    strategy: str = ""
+    """The strategy of all dispatches of static shape; empty: the first that matches."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
-        for variant, inner, target in cpu_variants(op):
+        for variant, inner, target in cpu_variants(op, self.backend):
             for export, function in kernels(variant, inner):
                 if STRATEGY in export.attributes or is_kernel_form(function):
                     continue
@@ -70,8 +82,8 @@ class SelectStrategies(ModulePass):
                     export.attributes[STRATEGY] = StringAttr(DYNAMIC)
                     continue
                 info = analyze(function)
-                strategy, _ = choose(info, target)
-                export.attributes[STRATEGY] = StringAttr(strategy.name)
+                name = self.strategy or choose(info, target, self.kernels)[0].name
+                export.attributes[STRATEGY] = StringAttr(name)
                 export.attributes["tiree.flops"] = IntegerAttr(min(flops(info), _MOST), i64)
                 export.attributes["tiree.bytes"] = IntegerAttr(min(bytes_moved(info), _MOST), i64)
 

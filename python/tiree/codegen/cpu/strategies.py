@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tiree.codegen.common.graph import DispatchInfo
@@ -15,14 +16,17 @@ from tiree.support.cpu_target import TargetDescription
 STRATEGIES: tuple[Strategy, ...] = (BlockedContraction(), Scan(), *NEST_STRATEGIES, ScalarFallback())
 
 
-def choose(info: DispatchInfo, target: TargetDescription) -> tuple[Strategy, Any]:
-    """The first matching strategy and its configuration. Raises `CompileError` when not even the fallback can."""
-    for strategy in STRATEGIES:
+def choose(info: DispatchInfo, target: TargetDescription, before: Sequence[Strategy] = ()) -> tuple[Strategy, Any]:
+    """The first matching strategy and its configuration; those `before` Tiree's own are asked first.
+
+    Raises `CompileError` when not even the fallback can.
+    """
+    for strategy in (*before, *STRATEGIES):
         config = strategy.match(info, target)
         if config is not None:
             return strategy, config
     raise AssertionError("the fallback matches everything")
 
 
-def strategy_named(name: str) -> Strategy | None:
-    return next((s for s in STRATEGIES if s.name == name), None)
+def strategy_named(name: str, before: Sequence[Strategy] = ()) -> Strategy | None:
+    return next((s for s in (*before, *STRATEGIES) if s.name == name), None)

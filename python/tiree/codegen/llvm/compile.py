@@ -7,6 +7,7 @@ gets LLVM's O2 pipeline with its vectoriser. Every compile has its own LLVM cont
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -101,20 +102,62 @@ def _run_passes(module: ModuleRef, machine: TargetMachine) -> None:
     builder.getModulePassManager().run(module, builder)
 
 
-def compile_ir(
-    text: str, target: TargetDescription, optimise: bool = False, keep_assembly: bool = False
-) -> CompiledObject:
-    """Compiles a module. `optimise` runs the mid-level pipeline. Invalid IR is a bug of ours: RuntimeError."""
+@dataclass(frozen=True)
+class IRFunction:
+    """A function of a module of LLVM IR."""
+
+    name: str
+    is_declaration: bool
+    arguments: tuple[str, ...]
+    """Their types."""
+
+
+def ir_functions(text: str) -> list[IRFunction]:
+    """The functions of a module, which is verified. Raises `RuntimeError` with LLVM's words."""
     import llvmlite.binding as llvm
 
     _register_targets()
-    context = llvm.create_context()
-    module = llvm.parse_assembly(text, context)
-    module.verify()
-    machine = create_machine(target)
-    optimised = ""
-    if optimise:
-        _run_passes(module, machine)
-        optimised = str(module)
-    assembly = _emit(machine, module, object=False).decode() if keep_assembly else ""
-    return CompiledObject(_emit(machine, module, object=True), text, optimised, assembly)
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        module.verify()
+        return [
+            IRFunction(one.name, one.is_declaration, tuple(str(argument.type) for argument in one.arguments))
+            for one in module.functions
+        ]
+
+
+def _link(module: ModuleRef, other: ModuleRef) -> None:
+    """Moves `other` into `module`, where nobody else sees its functions."""
+    other.triple, other.data_layout = module.triple, module.data_layout
+    names = [function.name for function in other.functions if not function.is_declaration]
+    module.link_in(other)
+    for name in names:
+        module.get_function(name).linkage = "internal"
+
+
+def compile_ir(
+    text: str,
+    target: TargetDescription,
+    optimise: bool = False,
+    keep_assembly: bool = False,
+    linked: Sequence[str] = (),
+) -> CompiledObject:
+    """Compiles a module, with those that are `linked` to it. `optimise` runs the mid-level pipeline.
+
+    Invalid IR is a bug of whoever wrote it: RuntimeError.
+    """
+    import llvmlite.binding as llvm
+
+    _register_targets()
+    # Closed in this order even when the traceback of an exception keeps them: a module must not outlive its context.
+    with llvm.create_context() as context, llvm.parse_assembly(text, context) as module:
+        for other in linked:
+            with llvm.parse_assembly(other, context) as part:
+                _link(module, part)
+        module.verify()
+        machine = create_machine(target)
+        optimised = ""
+        if optimise:
+            _run_passes(module, machine)
+            optimised = str(module)
+        assembly = _emit(machine, module, object=False).decode() if keep_assembly else ""
+        return CompiledObject(_emit(machine, module, object=True), text, optimised, assembly)

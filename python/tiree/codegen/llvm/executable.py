@@ -36,9 +36,11 @@ class Unit:
     ir: str
     target: TargetDescription
     optimise: bool = False
+    linked: tuple[str, ...] = ()
+    """Other modules that belong to it."""
 
     def compile(self, keep_assembly: bool = False) -> CompiledObject:
-        return compile_ir(self.ir, self.target, self.optimise, keep_assembly)
+        return compile_ir(self.ir, self.target, self.optimise, keep_assembly, self.linked)
 
 
 def emit_units(
@@ -62,13 +64,14 @@ def emit_units(
     if len(functions) == 1:
         _add(library, functions[0], exports)
         library.add_library(debug=debug)
-        return [Unit(name, library.text(), target, library.optimise)]
+        return [Unit(name, library.text(), target, library.optimise, tuple(library.linked.values()))]
     units: list[Unit] = []
     for function in functions:
         emitter = ModuleEmitter(target, library.name, tables=library.tables, linkage="hidden")
         _add(emitter, function, exports)
         library.kernels += emitter.kernels
-        units.append(Unit(emitter.kernels[0].name, emitter.text(), target, emitter.optimise))
+        linked = tuple(emitter.linked.values())
+        units.append(Unit(emitter.kernels[0].name, emitter.text(), target, emitter.optimise, linked))
     library.add_library(external=True, debug=debug)
     return [Unit(name, library.text(), target), *units]
 

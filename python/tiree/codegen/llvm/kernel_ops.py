@@ -1,4 +1,4 @@
-"""Handler of `kernel.pair_dot`: x86's instructions for sums of products of 16-bit pairs, or plain arithmetic."""
+"""Handlers of `kernel` ops: `kernel.pair_dot` as x86's instructions or plain arithmetic, and calls of LLVM code."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from xdsl.ir import Operation
 
 from tiree.codegen.llvm import convert
 from tiree.codegen.llvm.emitter import Emitter, Handler
+from tiree.codegen.llvm.library import quote_symbol
 from tiree.codegen.llvm.types import LType, lower_type
 from tiree.codegen.llvm.vector import fused_multiply_add
+from tiree.support.typed import is_memref_type, string_of
 
 _MADD = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"}
 """Instructions by the lanes of the sum; LLVM joins them with the addition where the target has VNNI."""
@@ -55,4 +57,17 @@ def _half(e: Emitter, pair: LType, value: str, half: int) -> str:
     return e.pure(f"shufflevector {pair.text} {value}, {pair.text} poison, <{count} x i32> <{picks}>")
 
 
-HANDLERS: dict[str, Handler] = {"kernel.pair_dot": pair_dot}
+def call(e: Emitter, op: Operation) -> None:
+    """A call of a function whose module is linked to the kernel's."""
+    callee, code = string_of(op.properties["callee"]), string_of(op.properties["code"])
+    types: list[str] = []
+    arguments: list[str] = []
+    for value in op.operands:
+        memref = is_memref_type(value.type)
+        types.append("ptr" if memref else "i64")
+        arguments.append(f"ptr {e.memref(value).pointer}" if memref else f"i64 {e.values[value]}")
+    symbol = e.module.link(callee, f"declare void @{quote_symbol(callee)}({', '.join(types)})", code)
+    e.do(f"call void {symbol}({', '.join(arguments)})")
+
+
+HANDLERS: dict[str, Handler] = {"kernel.pair_dot": pair_dot, "kernel.call": call}

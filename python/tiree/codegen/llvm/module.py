@@ -49,6 +49,8 @@ class ModuleEmitter:
     """Text of the constants in use, by symbol."""
     helpers: dict[str, str] = field(default_factory=dict[str, str])
     """Text of the math helper functions in use, by name."""
+    linked: dict[str, str] = field(default_factory=dict[str, str])
+    """Modules, as text, that are linked to this one, by the function that is called."""
     metadata: list[str] = field(default_factory=lambda: list(_NODES))
     library: str = ""
     _aliases: dict[int, str] = field(default_factory=dict[int, str])
@@ -104,6 +106,12 @@ class ModuleEmitter:
         """The symbol of a helper function, defined on first use."""
         self.helpers.setdefault(name, text)
         return f"@{name}"
+
+    def link(self, callee: str, declaration: str, code: str) -> str:
+        """The symbol of function `callee` of another module, which will be linked to this one."""
+        self.linked[callee] = code
+        self.optimise = True
+        return self.use_helper(quote_symbol(callee), declaration)
 
     def use_constant_data(self, name: str, text: str) -> str:
         """The symbol of a constant of ours (`text` is its LLVM type and value), defined on first use."""

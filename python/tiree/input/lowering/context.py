@@ -280,6 +280,11 @@ class Lowering:
 
     # Tensor operations.
 
+    @staticmethod
+    def identity(rank: int) -> AffineMapAttr:
+        """The indexing map of elements at the place of the loops."""
+        return identity(rank)
+
     def empty(self, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:
         """A tensor whose contents do not matter. `sizes` has all dimensions; only those of `?` are used."""
         dims = [

@@ -19,7 +19,7 @@ from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes
-from tiree.input.lowering.dynamic_shapes import ALWAYS, handler_of
+from tiree.input.lowering.dynamic_shapes import ALWAYS, Handler, handler_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.shape_values import track
@@ -55,6 +55,8 @@ class FunctionLowering(Lowering):
     stack: list[str] = field(default_factory=list[str])
     kernels: int = 0
     """How many structured ops enclose the current op."""
+    handlers: Mapping[str, Handler] = field(default_factory=lambda: HANDLERS)
+    """How each op is lowered, by name."""
 
     # Walking.
 
@@ -68,9 +70,9 @@ class FunctionLowering(Lowering):
 
     def lower(self, op: Operation) -> None:
         location, self.location = self.location, op.location
-        handler = HANDLERS.get(op.name)
+        handler = self.handlers.get(op.name)
         try:
-            if op.name in ALWAYS or concerns_dynamic(op):
+            if op.name in ALWAYS or ((op.name in HANDLERS or handler is None) and concerns_dynamic(op)):
                 handler = handler_of(op, handler)
             if handler is not None:
                 handler(self, op)
