@@ -20,8 +20,6 @@ Number: TypeAlias = "Tile | float | int"
 class Tile:
     """Elements of one type; `value` stands for any of them."""
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]: == compares the elements
-
     def __init__(self, value: SSAValue, builder: ScalarBuilder) -> None:
         self.value = value
         self._builder = builder
