@@ -42,8 +42,10 @@ from tiree.flow.affine import is_identity
 from tiree.flow.body_size import BodySizes
 from tiree.flow.cost import MAX_BINDINGS, is_free
 from tiree.flow.cse import merge_equal_ops, remove_unused_ops, top_blocks
+from tiree.flow.dynamic_unit_dims import drop_unit_dims
 from tiree.flow.fuse_body import can_fuse, fuse_producer
 from tiree.flow.fuse_elementwise import reads_repeatedly, users_of
+from tiree.flow.row_groups import row_groups
 from tiree.flow.simplify_generic import inline_uniform_inputs, merge_equal_inputs
 from tiree.flow.sink_scalars import promote_reads, sink_into_body
 from tiree.flow.structured import (
@@ -86,7 +88,7 @@ def _fuses(producer: Operation, consumer: Operation, operand: int, sizes: BodySi
         return False
     if input_count(producer) + input_count(consumer) > MAX_BINDINGS or not sizes.fits(producer, consumer):
         return False
-    free = is_free(producer)
+    free = is_free(producer) or not iterators_of(producer)
     if reads_repeatedly(consumer):
         return False
     if not free and len(iterators_of(consumer)) > len(iterators_of(producer)):
@@ -311,10 +313,11 @@ def _is_inside(op: Operation, members: list[Operation]) -> bool:
 
 
 def _groups(block: Block) -> list[list[Operation]]:
-    """Members of each dispatch in program order: a reduction with the elementwise op behind it, or one op."""
-    groups: dict[Operation, list[Operation]] = {}
+    """Members of each dispatch in program order: ops of rows, a reduction and what follows it, or one op."""
+    groups: dict[Operation, list[Operation]] = {members[-1]: members for members in row_groups(block)}
+    grouped = {op for members in groups.values() for op in members}
     for op in block.ops:
-        if not is_generic(op) or not _concerns_dynamic(op):
+        if op in grouped or not is_generic(op) or not _concerns_dynamic(op):
             continue
         for value in inputs_of(op):
             producer = _epilogue_of(op, value)
@@ -373,6 +376,7 @@ def form_block(block: Block) -> None:
             promote_reads(op)
         elif op.name == "linalg.fill" and is_dynamic(op.results[0]) and _read_by_host(op) and not _is_filled(op):
             _fill_as_generic(op)
+    drop_unit_dims(block)
     fuse_block(block)
     for members in _groups(block):
         _form(members)

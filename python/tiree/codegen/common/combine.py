@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xdsl.dialects import arith as xarith
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tiree.codegen.common.graph import GenericNode
 from tiree.support.typed import is_integer_type
@@ -78,31 +78,34 @@ def reassociation(generic: GenericNode) -> Reassociation | None:
     """How the reduction of `generic` may be split, or None when it must run in order. Cached on the generic."""
     cached = generic.__dict__.get("_reassociation", False)
     if cached is False:
-        cached = generic.__dict__["_reassociation"] = _simple(generic) or _selection(generic)
+        simple = combiners_of(generic.body, generic.num_inputs)
+        cached = Reassociation(simple) if simple is not None else _selection(generic)
+        generic.__dict__["_reassociation"] = cached
     return cached
 
 
-def _dependent(generic: GenericNode) -> dict[SSAValue, None]:
+def _dependent(body: Block, inputs: int) -> dict[SSAValue, None]:
     """Values of the body that depend on an accumulator."""
-    found: dict[SSAValue, None] = dict.fromkeys(generic.body.args[generic.num_inputs :])
-    for op in generic.body.ops:
+    found: dict[SSAValue, None] = dict.fromkeys(body.args[inputs:])
+    for op in body.ops:
         if any(v in found for v in op.operands) or op.regions:
             found.update(dict.fromkeys(op.results))
     return found
 
 
-def _yields(generic: GenericNode) -> tuple[SSAValue, ...]:
-    last = generic.body.last_op
+def _yields(body: Block) -> tuple[SSAValue, ...]:
+    last = body.last_op
     assert last is not None
     return tuple(last.operands)
 
 
-def _simple(generic: GenericNode) -> Reassociation | None:
-    dependent = _dependent(generic)
+def combiners_of(body: Block, inputs: int) -> tuple[Combiner, ...] | None:
+    """What a body that reads `inputs` elements does to each accumulator, where that is one known OP each."""
+    dependent = _dependent(body, inputs)
     found: list[Combiner] = []
-    for number, value in enumerate(_yields(generic)):
+    for number, value in enumerate(_yields(body)):
         op = value.owner
-        accumulator = generic.body.args[generic.num_inputs + number]
+        accumulator = body.args[inputs + number]
         if not isinstance(op, Operation) or op.name not in _OPS or len(list(accumulator.uses)) != 1:
             return None
         a, b = op.operands
@@ -110,16 +113,16 @@ def _simple(generic: GenericNode) -> Reassociation | None:
         if accumulator not in (a, b) or other in dependent:
             return None
         found.append(Combiner(*_OPS[op.name]))
-    return Reassociation(tuple(found))
+    return tuple(found)
 
 
 def _selection(generic: GenericNode) -> Reassociation | None:
-    dependent = _dependent(generic)
+    dependent = _dependent(generic.body, generic.num_inputs)
     accumulators = tuple(generic.body.args[generic.num_inputs :])
     ops = [op for op in generic.body.ops if op.results and op.results[0] in dependent]
     if any(op.name not in _SELECTING for op in ops):
         return None
-    yields = _yields(generic)
+    yields = _yields(generic.body)
     leaves: list[SSAValue] = []
     for value, accumulator in zip(yields, accumulators, strict=True):
         leaf = _leaf(value, accumulator, dependent)

@@ -17,10 +17,11 @@ from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from tiree.codegen.common.body import TRAPPING, BodyEvaluator, Value
-from tiree.codegen.common.builder import CONDITIONAL, DYNAMIC_LOOP, I64, INDEX, Buffer, KernelBuilder
+from tiree.codegen.common.builder import CONDITIONAL, DYNAMIC_LOOP, I64, INDEX, Buffer, KernelBuilder, OpenLoop
 from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.graph import DispatchInfo, storage_element
 from tiree.codegen.common.linear import ZERO, Lin, LinearMap, substitute
+from tiree.codegen.cpu.dynamic_rows import reduce_lanes, splits
 from tiree.dialects.arith import constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar
 from tiree.dialects.hal_executable import InterfaceBindingSubspanOp
@@ -103,6 +104,10 @@ class DynamicEvaluator(Evaluator):
         self.fuse = fuse
         """Whether the target has a multiply-add."""
         self.mask: SSAValue | None = None
+        self.tail: SSAValue | None = None
+        """The mask of the open vector loop, which has a lane that is on."""
+        self.row_lanes = 0
+        """The vector width of reductions along lanes; 0 for none."""
         self._accesses: dict[Operation, Access] = {}
         self._memory: dict[object, Buffer] = {}
 
@@ -127,6 +132,21 @@ class DynamicEvaluator(Evaluator):
         found = self.ssa(self.outer(value))
         self.width = width
         return found
+
+    def whole_steps(self, low: int | SSAValue, high: int | SSAValue, step: int) -> int | SSAValue:
+        """The end of the whole steps from `low` on."""
+        if isinstance(low, int) and isinstance(high, int):
+            return low + (high - low) // step * step
+        b = self.b
+        length = b.binary(xarith.SubiOp, self.index_of(high), self.index_of(low))
+        rest = b.binary(xarith.RemSIOp, length, b.constant(step, INDEX))
+        return b.binary(xarith.SubiOp, self.index_of(high), rest)
+
+    def open_loop(
+        self, low: int | SSAValue, high: int | SSAValue, step: int, carried: Sequence[SSAValue] = ()
+    ) -> OpenLoop:
+        known = isinstance(low, int) and isinstance(high, int)
+        return self.b.begin_for(low, high, step, carried, None if known else (0, MOST))
 
     def lin(self, value: int | SSAValue) -> Lin:
         """A size or offset of the dispatch function as a linear form."""
@@ -227,7 +247,14 @@ class DynamicEvaluator(Evaluator):
         return self.values_at(tensor, [idx])[0]
 
     def values_at(self, tensor: SSAValue, points: Sequence[tuple[Lin, ...]]) -> list[Value]:
-        """The elements at several points; a reduction runs once for all of them."""
+        """The elements at several points; a reduction runs once for all of them. What no lane enters is a scalar."""
+        if self.width and self.mask is self.tail and all(index.is_uniform for idx in points for index in idx):
+            saved = self.width, self.lane, self.mask, self.tail
+            self.width, self.lane, self.mask, self.tail = 0, None, None, None
+            try:
+                return self.values_at(tensor, points)
+            finally:
+                self.width, self.lane, self.mask, self.tail = saved
         found = [self._known(tensor, idx) for idx in points]
         wanted = list(dict.fromkeys(idx for idx, value in zip(points, found, strict=True) if value is None))
         if wanted:
@@ -298,7 +325,7 @@ class DynamicEvaluator(Evaluator):
     def _generic(self, op: Operation, number: int, points: list[tuple[Lin, ...]]) -> list[Value]:
         loops = [self.loops_of(op, number, idx) for idx in points]
         reductions = reduction_dims(op)
-        rows = self._reduce(op, loops, reductions) if reductions else self._bodies(op, loops, None)
+        rows = self._reduce(op, loops, reductions) if reductions else self.bodies_at(op, loops, None)
         maps = maps_of(op)[len(op.operands) - len(op.results) :]
         for other, map in enumerate(maps):
             if other != number:
@@ -306,7 +333,7 @@ class DynamicEvaluator(Evaluator):
                     self._remember(op.results[other], tuple(at[dim] for dim in map.bare_dims), row[other])
         return [row[number] for row in rows]
 
-    def _bodies(
+    def bodies_at(
         self, op: Operation, loops: Sequence[Sequence[Lin]], accumulators: Sequence[Sequence[Value]] | None
     ) -> list[list[Value]]:
         """The results of a generic's body at each of several points of its loops."""
@@ -354,8 +381,15 @@ class DynamicEvaluator(Evaluator):
         for number in range(len(loops)):
             for result, column in zip(op.results, columns, strict=True):
                 carried.append(self.to_accumulator(column[number], tensor_type(result).element_type))
-        found = list(self._nest(op, loops, list(reductions), carried))
         count = len(op.results)
+        combiners = None if self.width else splits(self, op)
+        found: list[SSAValue] = []
+        if combiners is not None:
+            for number, at in enumerate(loops):
+                inits = carried[number * count : (number + 1) * count]
+                found += reduce_lanes(self, op, at, reductions, inits, combiners)
+        else:
+            found += self._nest(op, loops, list(reductions), carried)
         return [[*found[number * count : (number + 1) * count]] for number in range(len(loops))]
 
     def to_accumulator(self, value: Value, element: Attribute) -> SSAValue:
@@ -370,11 +404,11 @@ class DynamicEvaluator(Evaluator):
             elements = [tensor_type(result).element_type for result in op.results]
             return [
                 self.to_accumulator(value, element)
-                for row in self._bodies(op, loops, given)
+                for row in self.bodies_at(op, loops, given)
                 for value, element in zip(row, elements, strict=True)
             ]
         high = self.extent(op, reductions[0])
-        opened = self.b.begin_for(0, high, 1, carried, None if isinstance(high, int) else (0, MOST))
+        opened = self.open_loop(0, high, 1, carried)
         inner = [list(at) for at in loops]
         for at in inner:
             at[reductions[0]] = Lin.of(opened.sym)

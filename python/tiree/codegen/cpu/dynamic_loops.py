@@ -20,13 +20,13 @@ from tiree.codegen.common.builder import I64, INDEX, KernelBuilder
 from tiree.codegen.common.graph import DispatchInfo, bits_of, storage_element
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.cpu.dynamic_evaluator import (
-    MOST,
     DynamicEvaluator,
     NotVectorizable,
     fail,
     maps_of,
     reduction_dims,
 )
+from tiree.codegen.cpu.dynamic_rows import row_reductions, runs_along_rows
 from tiree.codegen.cpu.strategy import Kernel
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_executable import (
@@ -110,13 +110,17 @@ class _Walk:
     """Elements of a vector; 0 for no vectors."""
     split: int | None
     """The dimension that is split over the first dimension of the grid."""
-    reduces: bool
+    once: list[Operation]
+    """Reductions that are made once for each row."""
+    masked: bool = False
+    """Whether the last vector is masked; else its elements come one by one."""
     rows: int = 1
     columns: int = 1
     """A block: so many rows, so many vectors of each."""
     open_rows: int = 1
     open_columns: int = 1
     width: int = 0
+    tail: bool = False
     """What the loops that are open do."""
 
 
@@ -140,6 +144,8 @@ class _Lowering:
         self.vectors = vectors
         info = DispatchInfo(symbol_name(function), function)
         self.ev = DynamicEvaluator(info, self._written(), target.has_fma)
+        if vectors and self._masks() and self._vector() > 1:
+            self.ev.row_lanes = self._vector()
 
     def _written(self) -> frozenset[int]:
         found: set[int] = set()
@@ -158,13 +164,16 @@ class _Lowering:
     def _lanes(self, nest: _Nest) -> int:
         """The vector width of a nest's last loop; 0 for none."""
         shape = _shape(nest.root)
-        if not self.vectors or not shape:
+        if not self.vectors or not shape or runs_along_rows(self.ev, nest.root):
             return 0
-        lanes = max(1, self.target.vector_bytes * 8 // max(self._widths(), default=8))
+        lanes = self._vector()
         if shape[-1] != DYNAMIC_INDEX:
             while lanes > max(shape[-1], 1):
                 lanes //= 2
         return lanes if lanes > 1 else 0
+
+    def _vector(self) -> int:
+        return max(1, self.target.vector_bytes * 8 // max(self._widths(), default=8))
 
     def _widths(self) -> set[int]:
         """The bits of all elements of the dispatch."""
@@ -182,10 +191,13 @@ class _Lowering:
         sizes = [ev.dim(root, dim) for dim in range(len(_shape(root)))]
         lanes = self._lanes(nest)
         split = next((dim for dim, size in enumerate(sizes) if size != 1), None)
-        walk = _Walk(nest.root, lanes, split, reduces(root))
-        if walk.reduces and lanes and len(sizes) > 1:
+        walk = _Walk(nest.root, lanes, split, row_reductions(root))
+        if walk.once:
+            walk.masked = self._masks()
+        elif lanes and len(sizes) > 1 and reduces(root):
             wide = self.target.vector_registers >= 32
-            walk.rows, walk.columns = (8 if wide else 4), (2 if len(nest.stores) == 1 and self._masks() else 1)
+            walk.masked = len(nest.stores) == 1 and self._masks()
+            walk.rows, walk.columns = (8 if wide else 4), (2 if walk.masked else 1)
         self._loops(nest, walk, sizes, [])
 
     def _range(self, size: int | SSAValue, multiple: int, axis: int) -> tuple[SSAValue, SSAValue]:
@@ -205,6 +217,9 @@ class _Lowering:
 
     def _loops(self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], idx: list[Lin]) -> None:
         dim, rank = len(idx), len(sizes)
+        for op in walk.once:
+            if len(_shape(op.results[0])) == dim:
+                self.ev.value_at(op.results[0], tuple(idx))
         if dim == rank:
             self._store(nest, walk, tuple(idx))
             return
@@ -222,21 +237,12 @@ class _Lowering:
         else:
             self._lane_loops(nest, walk, sizes, (low, high), idx)
 
-    def _middle(self, low: int | SSAValue, high: int | SSAValue, step: int) -> int | SSAValue:
-        """The end of the whole steps from `low` on."""
-        if isinstance(low, int) and isinstance(high, int):
-            return low + (high - low) // step * step
-        b = self.ev.b
-        length = b.binary(xarith.SubiOp, self.ev.index_of(high), self.ev.index_of(low))
-        rest = b.binary(xarith.RemSIOp, length, b.constant(step, INDEX))
-        return b.binary(xarith.SubiOp, self.ev.index_of(high), rest)
-
     def _row_loops(
         self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], limits: _Limits, idx: list[Lin]
     ) -> None:
         """The rows of a reduction: several at a time share what they read, then one by one."""
         low, high = limits
-        middle = self._middle(low, high, walk.rows)
+        middle = self.ev.whole_steps(low, high, walk.rows)
         self._one_loop(nest, replace(walk, open_rows=walk.rows), sizes, (low, middle), idx, walk.rows)
         if middle != high:
             self._one_loop(nest, walk, sizes, (middle, high), idx)
@@ -247,12 +253,12 @@ class _Lowering:
         """The last dimension: whole vectors, several at a time, then masked ones or single elements."""
         low, high = limits
         columns = walk.columns if walk.open_rows > 1 or walk.columns == 1 else _ALONE
-        middle = self._middle(low, high, walk.lanes * columns)
+        middle = self.ev.whole_steps(low, high, walk.lanes * columns)
         self._one_loop(nest, replace(walk, width=walk.lanes, open_columns=columns), sizes, (low, middle), idx)
         if middle == high:
             return
-        masked = walk.columns > 1
-        self._one_loop(nest, replace(walk, width=walk.lanes if masked else 0), sizes, (middle, high), idx)
+        tail = replace(walk, width=walk.lanes, tail=True) if walk.masked else walk
+        self._one_loop(nest, tail, sizes, (middle, high), idx)
 
     def _one_loop(
         self,
@@ -266,17 +272,16 @@ class _Lowering:
         """A loop over one dimension, in vectors if the walk has a width by now."""
         ev, (low, high) = self.ev, limits
         width = walk.width
-        known = isinstance(low, int) and isinstance(high, int)
-        loop = ev.b.begin_for(low, high, max(width * walk.open_columns, step), (), None if known else (0, MOST))
+        loop = ev.open_loop(low, high, max(width * walk.open_columns, step))
         index = Lin.of(loop.sym)
         if width:
             ev.width, ev.lane = width, ev.b.lane_sym(width)
             index = index + Lin.of(ev.lane)
-            if walk.columns > 1 and walk.open_columns == 1:
+            if walk.tail:
                 limit = ev.b.broadcast(ev.b.convert(ev.index_of(high), I64), width)
-                ev.mask = ev.b.compare(_SLT, ev.b.integers(index, I64, width), limit)
+                ev.mask = ev.tail = ev.b.compare(_SLT, ev.b.integers(index, I64, width), limit)
         self._loops(nest, walk, sizes, [*idx, index])
-        ev.width, ev.lane, ev.mask = 0, None, None
+        ev.width, ev.lane, ev.mask, ev.tail = 0, None, None, None
         ev.b.end_for(loop)
 
     def _store(self, nest: _Nest, walk: _Walk, idx: tuple[Lin, ...]) -> None:
@@ -401,11 +406,15 @@ def _work(function: Operation, ordinals: dict[SSAValue, int]) -> _Work:
         dims = [dim_size(nest.root, dim) for dim in range(len(_shape(nest.root)))]
         split = next((dim for dim, size in enumerate(dims) if size != 1), None)
         first: int | SSAValue | None = None
-        blocked = reduces(nest.root)
+        once = row_reductions(nest.root)
+        blocked = reduces(nest.root) and not once
         if split is not None and split != len(dims) - 1:
-            first = dims[-1] if blocked else dims[split]
+            first = dims[-1] if blocked else None if once else dims[split]
         owner = nest.root.owner
-        if isinstance(nest.root, OpResult) and isinstance(owner, Operation) and owner.name == "linalg.generic":
+        if once:
+            dims = [dim_size(once[0].results[0], dim) for dim in range(len(_shape(once[0].results[0])))]
+            dims += _reduced(once[0])
+        elif isinstance(nest.root, OpResult) and isinstance(owner, Operation) and owner.name == "linalg.generic":
             dims += _reduced(owner)
         for size in dims:
             if isinstance(size, int):
@@ -425,6 +434,8 @@ def _reduced(op: Operation) -> list[int | SSAValue | None]:
             if loop in map.plain_dims:
                 found.append(dim_size(operand, map.plain_dims.index(loop)))
                 break
+    if found:
+        return found
     for operand in op.operands:
         owner = operand.owner
         if isinstance(owner, Operation) and owner.name == "linalg.generic":
