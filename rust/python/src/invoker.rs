@@ -1,4 +1,20 @@
 //! `FunctionInvoker`: calls a function of a context with Python arguments. The fast path of `module.add(a, b)`.
+//!
+//! # When a call keeps the GIL
+//!
+//! To release the GIL and to take it back costs little when nobody else wants it. With other Python threads waiting, each
+//! release wakes one of them, which finds the GIL taken again: the wake-ups then cost more than a short call. So a call
+//! that is expected to take a few microseconds begins with the GIL held. The rules:
+//!
+//! 1. A call begins with the GIL only when the [`Pace`] of its function says that the last ones were short.
+//! 2. Held, it does one *prompt step* (`Invocation::step_promptly`): at most one slice of VM instructions, no wait, no
+//!    queue operation that is estimated to take long or that would begin work of others, nothing shared with workers, and
+//!    native functions only of modules that promise the same. Whatever cannot be done like that ends the step.
+//! 3. A step that ended before the call did is continued with the GIL released, as all other calls are made.
+//! 4. No lock of `tiree-vm`, `tiree-hal` or `tiree-task` is held while Python code or a destructor runs (either may want
+//!    the GIL), so those that a prompt step takes are free within moments, whoever has them.
+//!
+//! Between two calls the interpreter hands the GIL over as between any two instructions.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -10,6 +26,7 @@ use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
 use tiree_vm::limits::past_deadline;
+use tiree_vm::pace::Pace;
 use tiree_vm::{Limits, Status, Step, Value, Wait};
 
 use crate::arguments::{ImportPolicy, own_results, to_value};
@@ -18,7 +35,6 @@ use crate::errors::{IntoPython, call_failed};
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
 use crate::limits::limits;
-use crate::pace::Pace;
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
@@ -177,18 +193,13 @@ impl FunctionInvoker {
         call_failed(py, self.function.name(), status)
     }
 
-    /// Starts the call and makes its first step, with the GIL held (see [`crate::pace`]) or without.
+    /// Starts the call and makes its first step, with the GIL held (see the module head) or without.
     fn begun(&self, values: Vec<Value>, held: bool) -> tiree_vm::Result<Begun> {
-        let begin = Instant::now();
+        let begin = self.pace.begin(held);
         let mut invocation = self.function.start_limited(values, &self.limits)?;
         let deadline = invocation.deadline();
         let step = if held { invocation.step_promptly() } else { invocation.step() };
-        let (time, whole) = (begin.elapsed(), !matches!(step, Ok(Step::Pending(_))));
-        if held {
-            self.pace.held(time, whole)
-        } else {
-            self.pace.released(time, whole)
-        }
+        self.pace.end(&begin, !matches!(step, Ok(Step::Pending(_))));
         Ok(match step? {
             Step::Done(results) => Begun { results, deadline, pending: None },
             Step::Pending(wait) => Begun { results: Vec::new(), deadline, pending: Some((invocation, wait)) },
@@ -197,7 +208,7 @@ impl FunctionInvoker {
 
     /// Runs the call to its end: its results, and until when the work that it queued may take.
     fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<(Vec<Value>, Option<Instant>)> {
-        let held = self.pace.holds();
+        let held = self.pace.is_short();
         let begin = || if held { self.begun(values, true) } else { py.detach(|| self.begun(values, false)) };
         let begun = as_part_of_a_call(py, begin);
         let Begun { results, deadline, pending } = begun.map_err(|status| self.failed(py, &status))?;

@@ -8,7 +8,6 @@ mod foreign;
 mod hal;
 mod invoker;
 mod limits;
-mod pace;
 mod signature;
 mod testing;
 mod tools;

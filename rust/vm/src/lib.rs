@@ -33,6 +33,7 @@ pub mod isa;
 pub mod limits;
 pub mod list;
 pub mod module;
+pub mod pace;
 pub mod quota;
 pub mod refs;
 mod siphash;
