@@ -19,7 +19,9 @@ def test_the_first_pass_is_followed_to_the_letter(tmp_path: Path) -> None:
     part = PAGE.partition("## Your first pass")[2].partition("\n## ")[0]
     bin = tmp_path / "bin"
     bin.mkdir()
-    tools = {f"tiree-{tool}": f"-m tiree.tools.{tool.replace('-', '_')}" for tool in ("compile", "opt", "run-module")}
+    tools = {
+        f"tiree-{tool}": f"-m tiree.tools.{tool.replace('-', '_')}" for tool in ("compile", "opt", "run-module", "new")
+    }
     for name, module in {**tools, "python": ""}.items():
         (bin / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
         (bin / name).chmod(0o755)
