@@ -315,3 +315,54 @@ def test_the_traceback_is_there_when_asked_for(folder: Path, monkeypatch: pytest
     monkeypatch.setenv("TIREE_TRACEBACK", "1")
     for tool in ("compile", "opt"):
         assert "Traceback" in ours(tool, "m.mlir", "--tiree-plugin=p.py").err
+
+
+def test_pipelines_run_from_python(folder: Path) -> None:
+    import tiree.compiler
+
+    (folder / "p.py").write_text(DROP)
+    run = tiree.compiler.run_pass_pipeline
+    assert "stablehlo.negate" in run(PROGRAM, "dce")
+    assert "return %a" in run(PROGRAM, "drop-double-negation,dce", plugins=["p.py"])
+    assert run("m.mlir", "builtin.module(dce)", generic=True).startswith('"builtin.module"')
+    with pytest.raises(tiree.CompileError, match="no pass 'drop-double-negation'"):
+        run(PROGRAM, "drop-double-negation")
+    (folder / "m.mlir").write_text("nonsense\n")
+    with pytest.raises(tiree.CompileError, match=r"m\.mlir:1:1: error: expected an operation"):
+        run("m.mlir", "dce")
+
+
+def test_the_iree_shaped_functions_take_plugins_as_flags(folder: Path) -> None:
+    import tiree.compiler
+
+    (folder / "p.py").write_text(DROP)
+    text = tiree.compiler.compile_str(PROGRAM, extra_args=["--tiree-plugin=p.py", "--compile-to=flow"])
+    assert text is not None
+    assert b"flow.dispatch" not in text
+    with pytest.raises(tiree.compiler.CompilerToolError, match=r"q\.py: error: plugin: No such file"):
+        tiree.compiler.compile_str(PROGRAM, extra_args=["--tiree-plugin=q.py"])
+
+
+def test_a_fault_of_the_compiler_is_told_with_the_plugins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tiree.flow.cse import CSE
+
+    def fail(*given: object) -> None:
+        raise KeyError(len(given))
+
+    monkeypatch.setattr(CSE, "apply", fail)
+    (folder / "p.py").write_text(DROP)
+    text = compiled("--tiree-plugin=p.py", "-o", "m.vmfb").err
+    assert "or of plugin p.py: does it happen without?" in text
+    assert "rerun: tiree-compile" in text
+    assert "of the compiler, not of your program" in compiled("-o", "m.vmfb").err
+
+
+def test_the_tools_start_without_plugins_code() -> None:
+    import subprocess
+
+    program = (
+        "import sys, tiree.tools.opt, tiree.tools.compile, tiree.tools.new\n"
+        "print([m for m in ('xdsl', 'tiree.plugins', 'tiree.codegen') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stderr

@@ -1,4 +1,4 @@
-"""`tiree.compiler`, in the shape of `iree.compiler`: `compile_str` and `compile_file`.
+"""`tiree.compiler`, in the shape of `iree.compiler`: `compile_str` and `compile_file`; and `run_pass_pipeline`.
 
 They compile in this process; a tool error is a `CompilerToolError` with the diagnostics, as there.
 """
@@ -12,6 +12,7 @@ from tiree.compiler.api import (
     compile_file,
     compile_str,
     query_available_targets,
+    run_pass_pipeline,
 )
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "compile_file",
     "compile_str",
     "query_available_targets",
+    "run_pass_pipeline",
 ]

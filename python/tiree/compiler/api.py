@@ -11,7 +11,7 @@ from dataclasses import fields, replace
 from enum import Enum
 from typing import Any
 
-from tiree.support.errors import CompileError
+from tiree.support.errors import CompileError, Diagnostic, InternalError
 from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
 
@@ -180,6 +180,33 @@ def compile_file(input_file: str | os.PathLike[str], **keywords: Any) -> bytes |
 def query_available_targets() -> list[str]:
     """The names that `target_backends` takes."""
     return ["llvm-cpu"]
+
+
+def run_pass_pipeline(program: Any, pipeline: str, *, plugins: Sequence[Any] = (), generic: bool = False) -> str:
+    """What `tiree-opt --pass-pipeline` prints: `program` (MLIR text or a path) after passes such as `a,b{key=value}`.
+
+    Passes are Tiree's, xDSL's and those of `plugins`; the module is verified after each. Raises `CompileError`.
+    """
+    from tiree.dialects import get_context, print_module, read_module
+    from tiree.frontends import load_program
+    from tiree.pipeline import run_passes, verify_module
+    from tiree.pipeline_observers import VerifyEach
+    from tiree.plugins import load_plugins, parse_passes
+
+    source, name = load_program(program)
+    try:
+        extensions = load_plugins(plugins)
+        passes = parse_passes(pipeline, extensions)
+        ctx = get_context(extensions=extensions)
+        module = read_module(source, ctx, name)
+        verify_module(module)
+        run_passes(module, passes, ctx, [VerifyEach()])
+    except CompileError as error:
+        error.place(name)
+        raise
+    except InternalError as error:
+        raise CompileError(Diagnostic(f"internal error: {error}", name)) from error
+    return print_module(module, generic)
 
 
 def compile_program(

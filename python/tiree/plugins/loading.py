@@ -85,7 +85,7 @@ def _find(plugin: Plugin) -> tuple[Any, Origin]:
         return _load_installed(name)
     module = plugin if isinstance(plugin, ModuleType) else sys.modules.get(getattr(plugin, "__module__", ""))
     name = module.__name__ if module is not None else repr(plugin)
-    return plugin, _origin_of(module, name)
+    return plugin, _origin_of(module, name) if _file_of(module) else _origin_of_code(plugin, name)
 
 
 def _load_file(path: str) -> tuple[ModuleType, Origin]:
@@ -143,9 +143,24 @@ def _not_imported(error: BaseException, origin: Origin) -> Diagnostic:
     )
 
 
+def _file_of(module: ModuleType | None) -> str:
+    return getattr(module, "__file__", None) or ""
+
+
+def _origin_of_code(plugin: Any, name: str) -> Origin:
+    """Of a function that is in no file, such as one of a notebook."""
+    import inspect
+
+    try:
+        source = inspect.getsource(plugin)
+    except (OSError, TypeError):
+        source = ""
+    return Origin(name, hashlib.sha256(source.encode()).hexdigest())
+
+
 def _origin_of(module: ModuleType | None, name: str) -> Origin:
     """With the digest of the module's source; of a package, of all its source files."""
-    file = getattr(module, "__file__", None) or ""
+    file = _file_of(module)
     hashed = hashlib.sha256()
     for path in _sources(file):
         with open(path, "rb") as source:

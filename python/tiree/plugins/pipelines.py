@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tiree.pass_registry import load_pass, pass_locations
-from tiree.plugins.guard import GuardedPass
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.extensions import Extensions, Origin
 
@@ -55,6 +54,8 @@ def parse_passes(
     except ArgSpecParseError as error:
         reason = str(error).strip().splitlines()[-1]
         raise CompileError(Diagnostic(f"the pipeline {inner!r} cannot be read: {reason}", "<options>")) from None
+    from tiree.plugins.guard import GuardedPass
+
     passes: list[ModulePass] = []
     for spec in specs:
         cls, origin = find_pass(spec.name, extensions)

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.pass_registry import pass_locations
-from tiree.plugins.pipelines import parse_passes
 from tiree.support.errors import CompileError, Diagnostic, InternalError
 from tiree.support.extensions import Extensions
 from tiree.support.replacing import replace_file
@@ -143,6 +142,7 @@ def _process(parsed: ParsedFlags, text: str, filename: str, extensions: Extensio
         try:
             outputs.append(_transform(parsed, padded, filename, extensions))
         except CompileError as error:
+            error.place(filename)
             if not parsed["verify-diagnostics"] and not parsed["split-input-file"]:
                 raise
             found += error.diagnostics
@@ -238,6 +238,8 @@ def _passes(parsed: ParsedFlags, extensions: Extensions) -> list[ModulePass]:
     for name, values in parsed.given.items():
         if name in known:
             specs += [f"{name}{{{value.strip('{}')}}}" if value else name for value in values]
+    from tiree.plugins.pipelines import parse_passes
+
     configured = _configured_passes(parsed, extensions)
     return [one for spec in specs for one in parse_passes(spec, extensions, configured)]
 
