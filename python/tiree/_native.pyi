@@ -10,6 +10,7 @@ from typing_extensions import Buffer
 
 # The functions of the module; the file exists for type checkers only.
 from tiree._native_functions import *  # noqa: F403
+from tiree.runtime.timepoints import HalExternalTimepoint
 
 _T = TypeVar("_T")
 _Path = str | os.PathLike[str]
@@ -18,6 +19,7 @@ _Memory = Buffer | ndarray[Any, Any]
 
 class VmInstance:
     def __init__(self) -> None: ...
+    def __reduce__(self) -> tuple[type[VmInstance], tuple[()]]: ...
 
 class VmModule:
     @staticmethod
@@ -327,6 +329,10 @@ class HalSemaphore:
     def fail(self, message: str) -> None: ...
     def wait(self, payload: int, timeout: int | None = None, deadline: int | None = None) -> bool: ...
     def on_reached(self, payload: int, callback: Callable[[], Any]) -> None: ...
+    def export_timepoint(
+        self, value: int, requested_type: int, requested_flags: int, out_external_timepoint: HalExternalTimepoint
+    ) -> None: ...
+    def import_timepoint(self, value: int, external_timepoint: HalExternalTimepoint) -> None: ...
 
 class HalFence:
     def __init__(self, capacity: int) -> None: ...

@@ -245,3 +245,56 @@ class TestPrograms:
         assert done.code == 1
         assert f"cannot load {path}" in done.err
         assert "Traceback" not in done.err
+
+
+def gguf_table(*tensors: tuple[str, int, int]) -> bytes:
+    """A file of f32 vectors: name, elements, offset in the data, of which there are 128 bytes."""
+    table = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), 0)
+    for name, elements, offset in tensors:
+        table += struct.pack("<Q", len(name)) + name.encode()
+        table += struct.pack("<IQIQ", 1, elements, 0, offset)
+    return table + bytes(-len(table) % 32) + bytes(128)
+
+
+def safetensors_table(header: str, size: int) -> bytes:
+    return struct.pack("<Q", len(header)) + header.encode() + bytes(size)
+
+
+TENSOR = '{{"dtype": "F32", "shape": [2], "data_offsets": [{}, {}]}}'
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "text"),
+    [
+        ("twice.safetensors", safetensors_table(f'{{"a": {TENSOR.format(0, 8)}, "a": {TENSOR.format(8, 16)}}}', 16),
+         r'two parameters are called "a": bytes \[131, 139\) and bytes \[139, 147\)'),
+        ("over.safetensors", safetensors_table(f'{{"a": {TENSOR.format(0, 8)}, "b": {TENSOR.format(4, 12)}}}', 16),
+         r'parameters "a" and "b" overlap: bytes \[131, 139\) and \[135, 143\) of the file'),
+        ("same.safetensors", safetensors_table(f'{{"b": {TENSOR.format(0, 8)}, "a": {TENSOR.format(0, 8)}}}', 16),
+         'parameters "a" and "b" overlap'),
+        ("twice.gguf", gguf_table(("a", 2, 0), ("a", 2, 32)), 'two parameters are called "a": bytes'),
+        ("over.gguf", gguf_table(("a", 16, 0), ("b", 2, 32)), r'parameters "a" and "b" overlap: bytes \[96, 160\) and'),
+    ],
+)  # fmt: skip
+def test_names_and_bytes_are_apart(name: str, data: bytes, text: str, tmp_path: Path):
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(ValueError, match=text) as caught:
+        rt.ParameterIndex().load(str(path))
+    assert str(caught.value).startswith(f"cannot load {path}: ")
+
+
+def test_names_and_bytes_are_apart_in_irpa(tmp_path: Path):
+    path = tmp_path / "x.irpa"
+    irpa(path, {"a": W, "b": B})
+    data, index = path.read_bytes(), rt.ParameterIndex()
+    index.load(str(path))
+    (_, first), (_, second) = (entry.file_storage for _, entry in index.items())
+    path.write_bytes(data.replace(b"ab", b"aa", 1))
+    with pytest.raises(ValueError, match='two parameters are called "a"'):
+        rt.ParameterIndex().load(str(path))
+    # The offset of the second in the storage segment, which begins at the first.
+    at = data.rfind(struct.pack("<QQ", second - first, 16))
+    path.write_bytes(data[:at] + struct.pack("<QQ", 8, 16) + data[at + 16 :])
+    with pytest.raises(ValueError, match=rf'"a" and "b" overlap: bytes \[{first}, {first + 16}\) and \[{first + 8}'):
+        rt.ParameterIndex().load(str(path))

@@ -32,7 +32,10 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> rt.Module:
     return rt.load(path, "local-sync")
 
 
-@pytest.mark.parametrize("protocol", range(2, pickle.HIGHEST_PROTOCOL + 1))
+PROTOCOLS = pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
+
+
+@PROTOCOLS
 def test_modules(local: rt.Module, protocol: int) -> None:
     found = pickle.loads(pickle.dumps(local, protocol))
     assert type(found) is rt.Module
@@ -76,7 +79,7 @@ def test_bound_modules_and_their_contexts() -> None:
     with pytest.raises(TypeError, match=r"add\(\) was made of a VmContext, which does not pickle"):
         pickle.dumps(by_hand)
     for native in (context.vm_context, rt.HalFence(1), rt.HalBufferView.from_bytes(A, 0x21000020)):
-        with pytest.raises(TypeError, match="cannot pickle"):
+        with pytest.raises(TypeError, match="cannot pickle or copy"):
             pickle.dumps(native)
 
 
@@ -179,3 +182,38 @@ def test_a_module_from_a_file_that_is_gone(tmp_path: Path) -> None:
     module = rt.load(path, "local-sync")
     path.unlink()
     assert remote.add(again(module)) == TWICE
+
+
+@PROTOCOLS
+def test_everything_that_pickles_does_in_every_protocol(local: rt.Module, protocol: int) -> None:
+    things = {
+        "function": local.add,
+        "limited": local.add.limited(fuel=10),
+        "module of the VM": local._vm_module if hasattr(local, "_vm_module") else local.add,
+        "instance": rt.VmInstance(),
+        "device": rt.get_device("local-sync"),
+        "config": rt.Config("local-sync"),
+        "shape": rt.Shape([2, 3]),
+        "splat": rt.SplatValue(np.float32(1), 4),
+        "bound": rt.load_vm_flatbuffer(tiree_module(ADD), driver="local-sync"),
+        "result": local.add(A, A),
+    }
+    for name, thing in things.items():
+        found = pickle.loads(pickle.dumps(thing, protocol))
+        assert type(found) is (np.ndarray if name == "result" else type(thing)), name
+    assert pickle.loads(pickle.dumps(rt.Shape([2, 3]), protocol)) == rt.Shape([2, 3])
+
+
+@PROTOCOLS
+def test_the_rest_is_refused_when_it_is_written(local: rt.Module, protocol: int) -> None:
+    device = rt.get_device("local-sync")
+    rest = [
+        device.create_semaphore(0), rt.HalFence(1), rt.VmVariantList(1), rt.VmBuffer(4), rt.ParameterIndex(),
+        local.add.begin(A, A), local.add.vm_function, device.allocator, rt.asdevicearray(device, A).get_buffer(),
+        rt.HalCommandBuffer(device), rt.VmContext(rt.VmInstance()), device.allocator.track_peak(),
+    ]  # fmt: skip
+    for thing in rest:
+        name = type(thing).__name__
+        for use in (partial(pickle.dumps, protocol=protocol), copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=f"^cannot pickle or copy a {name}: it belongs to its process"):
+                use(thing)

@@ -12,6 +12,11 @@ import tiree.runtime as rt
 from runtime.modules import ADD, ELEMENTS, iree_module, movements, tiree_module
 
 F = np.ones(4, np.float32)
+SELF: list = [1, 2]
+SELF.append(SELF)
+DEEP: list = [1]
+for _ in range(1000):
+    DEEP = [DEEP]
 
 
 @pytest.mark.parametrize(
@@ -52,6 +57,14 @@ F = np.ones(4, np.float32)
          'add(): argument 1 ("input0") is an array with masked elements. Pass .filled(...)'),
         ((np.array(["a"] * 4), F), TypeError, 'add(): argument 1 ("input0") is <U1 [4]; needs float32 [4].'),
         ((F.astype(object), F), TypeError, 'add(): argument 1 ("input0") is object [4]; needs float32 [4].'),
+        ((np.zeros(4, [("x", "f4"), ("y", "i4")]), F), TypeError,
+         'add(): argument 1 ("input0") is an array of structures [4] with fields \'x\', \'y\'; needs float32 [4]. '
+         "Pass one field: input0['x']."),
+        ((np.zeros(4, "V4"), F), TypeError, 'add(): argument 1 ("input0") is |V4 [4], raw bytes; needs float32 [4]. '
+         "Pass input0.view(...) of the dtype that they are."),
+        ((SELF, F), ValueError, 'add(): argument 1 ("input0") is a list that contains itself; needs float32 [4].'),
+        ((DEEP, F), ValueError, 'add(): argument 1 ("input0") is a list nested more than 64 deep; needs float32 [4].'),
+        (([1, (2, 3)], F), ValueError, 'add(): argument 1 ("input0") is a list of uneven lengths; needs float32 [4].'),
         ((np.zeros(4, "M8[s]"), F), TypeError, 'add(): argument 1 ("input0") is datetime64[s] [4]; needs float32 [4].'),
     ],
     ids=lambda value: "" if not isinstance(value, str) else value[:60],

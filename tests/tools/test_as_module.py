@@ -75,7 +75,7 @@ def test_arguments_that_are_not_used_have_registers():
         ([], "error: no --output   write tiree-as-module --output=module.vmfb module.vmasm"),
         (["--output=x"], "0 files given; needs one"),
         (["--output=x", "missing.vmasm"], "missing.vmasm: No such file or directory"),
-        (["--outptu=x", "y"], "did you mean output?"),
+        (["--outptu=x", "y"], "did you mean --output?"),
     ],
 )
 def test_bad_command_lines(arguments, text):

@@ -59,7 +59,7 @@ def test_standard_input_and_output(tmp_path: Path) -> None:
         (["missing.mlir"], "missing.mlir: error: no such file"),
         ([], "no input file\n  usage: tiree-compile"),
         (["a", "b"], "several input files: a, b"),
-        (["add.mlir", "--iree-opt-lvel=O1"], "unknown flag --iree-opt-lvel\n  did you mean iree-opt-level?"),
+        (["add.mlir", "--iree-opt-lvel=O1"], "unknown flag --iree-opt-lvel\n  did you mean --iree-opt-level?"),
         (["add.mlir", "-o", "no/such/folder/x"], "no/such/folder/x: error: No such file or directory"),
         (["add.mlir", "--compile-from=flow", "--compile-to=abi"], "cannot compile from flow to abi"),
         (["broken.mlir"], "broken.mlir:3:29: error: expected ':' and the type of the operation, found 'tensor'"),

@@ -50,7 +50,7 @@ def test_everything_after_two_dashes_is_a_file() -> None:
 @pytest.mark.parametrize(
     ("argument", "message"),
     [
-        ("--cuont=1", "unknown flag --cuont\n  did you mean count?"),
+        ("--cuont=1", "unknown flag --cuont\n  did you mean --count?"),
         ("--gone=1", "--gone is not available: use --count instead"),
         ("--count=x", "'x' is not an integer"),
         ("--fast=maybe", "'maybe' is not a boolean"),

@@ -45,7 +45,7 @@ def test_flags_are_those_of_iree(tool: str):
     flags = {line.lstrip("-").partition("=")[0].rstrip(" \\") for line in lines if line.startswith("--")}
     assert {flag.name for flag in TOOLS[tool].FLAGS} == flags - {"flagfile"}
     assert f"USAGE: tiree-{tool} " in ours(tool, "--help").out
-    assert "did you mean help?" in refused(tool, "--hel")
+    assert "did you mean --help?" in refused(tool, "--hel")
     assert "all arguments are flags" in refused(tool, "x.irpa")
 
 

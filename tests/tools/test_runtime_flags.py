@@ -85,7 +85,7 @@ class TestAllTools:
 
     def test_unknown_flag(self, tool: str):
         assert "unknown flag --functio" in refused(tool, "--functio=x")
-        assert "did you mean function?" in refused(tool, "--functio=x")
+        assert "did you mean --function?" in refused(tool, "--functio=x")
 
     def test_flagfile(self, tool: str, tmp_path: Path):
         path = tmp_path / "flags.txt"

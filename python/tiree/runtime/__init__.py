@@ -39,6 +39,8 @@ from tiree.runtime.array_interop import DeviceArray, asdevicearray, from_dlpack
 from tiree.runtime.enums import (
     BufferCompatibility,
     BufferUsage,
+    ExternalTimepointFlags,
+    ExternalTimepointType,
     HalElementType,
     Linkage,
     MemoryAccess,
@@ -77,6 +79,7 @@ from tiree.runtime.system_setup import (
     get_first_device,
     query_available_drivers,
 )
+from tiree.runtime.timepoints import HalExternalTimepoint
 
 if TYPE_CHECKING:
     from tiree.runtime import benchmark, dtypes, io, typing
@@ -102,6 +105,8 @@ __all__ = [
     "BufferUsage",
     "Config",
     "DeviceArray",
+    "ExternalTimepointFlags",
+    "ExternalTimepointType",
     "FileHandle",
     "FuelError",
     "FunctionInvoker",
@@ -113,6 +118,7 @@ __all__ = [
     "HalDeviceLoopBridge",
     "HalDriver",
     "HalElementType",
+    "HalExternalTimepoint",
     "HalFence",
     "HalModuleBufferViewTraceCallback",
     "HalModuleDebugSink",

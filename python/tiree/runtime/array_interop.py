@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tiree import _native
 from tiree.runtime import packed
+from tiree.runtime.array_methods import install, refusal
 from tiree.runtime.enums import BufferUsage, HalElementType, MemoryType
 
 if TYPE_CHECKING:
@@ -20,11 +21,22 @@ if TYPE_CHECKING:
 class DeviceArray(_native.DeviceArrayBase):
     """An array on a device: `DeviceArray(device, buffer_view, implicit_host_transfer=False, override_dtype=None)`.
 
-    `np.asarray(x)`, operators, indexing, `len`, iteration and DLPack work on it. Results of calls allow it all; one
-    made without `implicit_host_transfer` refuses operators and numpy, and is looked at with `to_host()` or an index.
+    `np.asarray(x)`, operators, indexing, `len`, iteration, DLPack and numpy's methods (`array_methods`) work on it.
+    Results of calls allow it all; one made without `implicit_host_transfer` refuses operators and numpy, and is looked
+    at with `to_host()` or an index. It is not changed in place: `copy()` gives an array that can be.
     """
 
     __slots__ = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise AttributeError(refusal(name), name=name, obj=self)
+
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            """numpy's methods and properties."""
 
     @property
     def dtype(self) -> np.dtype:
@@ -101,8 +113,14 @@ class DeviceArray(_native.DeviceArrayBase):
         return array.copy() if copy else array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        plain = [_host(x) if isinstance(x, DeviceArray) else x for x in inputs]
-        return getattr(ufunc, method)(*plain, **kwargs)
+        def plain(value: Any) -> Any:
+            return _host(value) if isinstance(value, DeviceArray) else value
+
+        keywords = {key: plain(value) for key, value in kwargs.items()}
+        targets = kwargs.get("out")
+        if targets is not None:
+            keywords["out"] = tuple(map(plain, targets))
+        return getattr(ufunc, method)(*map(plain, inputs), **keywords)
 
     def __dlpack__(self, **keywords: Any) -> Any:
         # Where another dtype stands in, numpy's array has it.
@@ -124,6 +142,9 @@ class DeviceArray(_native.DeviceArrayBase):
 
     def __getitem__(self, index: Any) -> Any:
         return self.to_host()[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        raise TypeError("results are not changed in place; x.copy() gives an array that can be")
 
     def __len__(self) -> int:
         if not self.shape:
@@ -167,25 +188,7 @@ def _host(array: DeviceArray) -> np.ndarray:
     return array.to_host()
 
 
-def _install_operators() -> None:
-    """Binary and unary operators, each through the host array."""
-
-    def forward(name: str) -> Any:
-        def operator(self: DeviceArray, *others: Any) -> Any:
-            plain = [_host(o) if isinstance(o, DeviceArray) else o for o in others]
-            return getattr(_host(self), name)(*plain)
-
-        operator.__name__ = name
-        return operator
-
-    binary = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift divmod"
-    names = [f"__{p}{n}__" for n in binary.split() for p in ("", "r")]
-    names += [f"__{n}__" for n in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert")]
-    for name in names:
-        setattr(DeviceArray, name, forward(name))
-
-
-_install_operators()
+install(DeviceArray, _host)
 _native.set_array_class(DeviceArray)
 
 

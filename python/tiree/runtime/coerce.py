@@ -9,7 +9,7 @@ except for byte order and layout, which are changed by copying.
 from __future__ import annotations
 
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tiree import _native
 from tiree.runtime import packed
@@ -189,6 +189,12 @@ def _same_integer(given: np.dtype, wanted: np.dtype) -> bool:
 
 def _other_dtype(value: object, array: np.ndarray, where: str, name: str, needs: str, dtype: np.dtype) -> str:
     """The refusal of an array of another dtype, or of memory with elements of another type."""
+    if array.dtype.names:
+        fields = ", ".join(map(repr, array.dtype.names))
+        what = f"an array of structures [{_dims(array.shape)}] with fields {fields}"
+        return f"{where} is {what}; {needs}. Pass one field: {name}[{array.dtype.names[0]!r}]."
+    if array.dtype.kind == "V" and array.dtype.name not in _DTYPES.values():
+        return f"{where} is {describe(array)}, raw bytes; {needs}. Pass {name}.view(...) of the dtype that they are."
     if hasattr(value, "dtype"):
         return f'{where} is {describe(array)}; {needs}. Pass {name}.astype("{dtype}").'
     hint = "numbers of that type"
@@ -240,7 +246,7 @@ def _from_python(value: Any, where: str, needs: str, dtype: np.dtype) -> np.ndar
     try:
         wide = np.asarray(value)
     except ValueError:
-        raise ValueError(f"{where} is a list of uneven lengths; {needs}.") from None
+        raise ValueError(f"{where} is {_list_fault(value)}; {needs}.") from None
     except OverflowError:
         raise ValueError(f"{where} holds integers that no dtype can hold; {needs}.") from None
     if wide.size == 0:
@@ -258,6 +264,31 @@ def _from_python(value: Any, where: str, needs: str, dtype: np.dtype) -> np.ndar
             if not limits.min <= number <= limits.max:
                 raise ValueError(f"{where}: {number} is out of range for {dtype} ({limits.min} to {limits.max}).")
     return _narrowed(wide, where, needs, dtype)
+
+
+_MOST_DIMENSIONS = 64
+
+
+def _list_fault(value: Any) -> str:
+    """What is wrong with nested lists that make no array."""
+    above: list[int] = []
+
+    def look(inner: object) -> str:
+        if not isinstance(inner, list | tuple):
+            return ""
+        items = cast("Sequence[object]", inner)
+        if id(items) in above:
+            return "a list that contains itself"
+        if len(above) == _MOST_DIMENSIONS:
+            return f"a list nested more than {_MOST_DIMENSIONS} deep"
+        above.append(id(items))
+        found = ""
+        for item in items:
+            found = found or look(item)
+        above.pop()
+        return found
+
+    return look(value) or "a list of uneven lengths"
 
 
 def _check_kinds(wide: np.ndarray, where: str, needs: str, dtype: np.dtype) -> None:

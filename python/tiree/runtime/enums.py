@@ -73,6 +73,21 @@ class BufferCompatibility(IntFlag):
     LOW_PERFORMANCE = 0x100000
 
 
+class ExternalTimepointType(IntFlag):
+    """What a timepoint of another API is."""
+
+    NONE = 0
+    ASYNC_PRIMITIVE = 1
+    CUDA_EVENT = 2
+    HIP_EVENT = 3
+
+
+class ExternalTimepointFlags(IntFlag):
+    """Reserved."""
+
+    NONE = 0
+
+
 class SemaphoreCompatibility(IntFlag):
     """How a semaphore may be used."""
 

@@ -6,8 +6,9 @@ What is pickled together shares one context again.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from tiree import _native
 
@@ -71,3 +72,14 @@ def function_of(
         raise ValueError(f'module "{module}" has no function "{name}"')
     found = _native.FunctionInvoker(origin.vm_context, origin.device, vm_function).with_origin(origin)
     return found.limited(fuel=fuel, timeout=timeout, max_stack_depth=max_stack_depth)
+
+
+def _refuse(thing: object) -> Any:
+    name = type(thing).__name__
+    raise TypeError(f"cannot pickle or copy a {name}: it belongs to its process")
+
+
+# Protocols 0 and 1 would write them down and fail when they are read.
+for _class in (cast("type[object]", found) for found in vars(_native).values() if isinstance(found, type)):
+    if not issubclass(_class, BaseException) and "__reduce__" not in vars(_class):
+        copyreg.pickle(_class, _refuse)

@@ -21,5 +21,8 @@ class Shape:
     def __hash__(self) -> int:
         return hash(tuple(self.dims))
 
+    def __reduce__(self) -> tuple[type[Shape], tuple[list[int]]]:
+        return Shape, (self.dims,)
+
     def __repr__(self) -> str:
         return f"Shape({self.dims})"

@@ -24,8 +24,12 @@ def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
     except FileNotFoundError:
         old = None
     if path.startswith(_DIRECT) or (old is not None and not stat.S_ISREG(old.st_mode)):
-        with open(path, "wb") as file:
-            yield file
+        try:
+            with open(path, "wb") as file:
+                yield file
+        except OSError as error:
+            error.filename = error.filename or path
+            raise
         return
     if old is not None:
         # A file that may not be written stays, although its folder would let it be replaced.
@@ -42,7 +46,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
     except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename == temporary:
+        if isinstance(error, OSError) and error.filename in (None, temporary):
             error.filename = path
         raise
 

@@ -17,7 +17,7 @@ from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
-from tiree.tools.ending import reader_left
+from tiree.tools.ending import is_of_output, open_streams, os_reason, reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
 
@@ -35,10 +35,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         collect_rarely()
         arguments = sys.argv[1:]
+    open_streams()
     show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
     try:
         extensions = extensions_of(arguments)
-        return _run(parse_flags(arguments, extended(FLAGS, extensions), REFUSED), extensions)
+        code = _run(parse_flags(arguments, extended(FLAGS, extensions), REFUSED), extensions)
+        sys.stdout.flush()
+        return code
     except CompileError as error:
         if show_traceback:
             _print_traceback()
@@ -46,7 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return reader_left()
     except OSError as error:
-        print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
+        if is_of_output(error):
+            reader_left()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -47,7 +47,7 @@ def convert(parsed: ParsedFlags) -> None:
             continue
         name = renamed.get(key, key)
         if name in names:
-            print(f"note: there are several parameters called {name}; programs find the first", file=sys.stderr)
+            print(f"note: there are several parameters called {name}; the first is written", file=sys.stderr)
         names.add(name)
         if name in splats or parsed["strip"]:
             pattern = _pattern(splats.get(name, name), entry.length)

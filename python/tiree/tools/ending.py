@@ -5,21 +5,40 @@ Also when the reader of its output has left, as in `tiree-opt --help | head`. No
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 from tiree.support.errors import CompileError
 
 
+def open_streams() -> None:
+    """Gives standard streams that were closed (`>&-`) a place, before a file gets their number.
+
+    Input is empty, messages go nowhere, and output is an error when there is any (see `explain`).
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            mode = "r" if name == "stdin" else "w"
+            place = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            if place != number:
+                os.dup2(place, number)
+                os.close(place)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
 def reader_left() -> int:
     """Writes nothing more, not even at exit, and complains about nothing. Returns the exit code."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 1
 
 
 def guarded(tool: str, body: Callable[[], int]) -> int:
     """Runs `body`, which returns an exit code; whatever it raises becomes a message of `tool` and exit code 1."""
+    open_streams()
     try:
         code = body()
         sys.stdout.flush()
@@ -31,17 +50,33 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
         return 130
     except (CompileError, ValueError, RuntimeError, OSError, IndexError, TypeError, MemoryError) as error:
         print(explain(error), file=sys.stderr)
+        if isinstance(error, OSError) and is_of_output(error):
+            reader_left()
     except Exception as error:
         print(f"{tool}: internal error: {type(error).__name__}: {error}", file=sys.stderr)
     return 1
+
+
+def is_of_output(error: OSError) -> bool:
+    """Whether writing standard output failed: errors of files have the file's name."""
+    return error.errno is not None and not error.filename
+
+
+def os_reason(error: OSError) -> str:
+    """The file and the system's words; without a file it was the output of the tool. Empty when the error is a text."""
+    if error.filename:
+        return f"{error.filename}: {error.strerror}"
+    if not is_of_output(error):
+        return ""
+    return "standard output is closed" if error.errno == errno.EBADF else f"standard output: {error.strerror}"
 
 
 def explain(error: BaseException) -> str:
     """An error as a tool prints it: what was wrong first, what to do below."""
     if isinstance(error, CompileError):
         return "\n".join(str(d).removeprefix("<command line>: ") for d in error.diagnostics)
-    if isinstance(error, OSError) and error.filename:
-        return f"error: {error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and (reason := os_reason(error)):
+        return f"error: {reason}"
     if isinstance(error, MemoryError):
         return f"error: {error}" if str(error) else "error: not enough memory"
     return f"error: {getattr(error, 'message', '') or str(error)}"

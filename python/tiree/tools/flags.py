@@ -60,13 +60,14 @@ def fail(message: str, hint: str = "") -> CompileError:
     return CompileError(Diagnostic(message, PLACE, hint))
 
 
-def _suggest(text: str, known: Iterable[str], otherwise: str) -> str:
+def _suggest(text: str, known: Iterable[str], otherwise: str, flags: bool = False) -> str:
     from difflib import get_close_matches
 
     known = list(known)
     close = get_close_matches(text, known, 1)
     listing = f"{otherwise}{', '.join(known)}" if otherwise and len(known) < 30 else ""
-    return f"did you mean {close[0]}?" if close else listing
+    dashes = ("-" if len(close[0]) == 1 else "--") if flags and close else ""
+    return f"did you mean {dashes}{close[0]}?" if close else listing
 
 
 class ParsedFlags:
@@ -109,7 +110,7 @@ def parse_flags(
         if flag is None:
             if name in refused:
                 raise fail(f"--{name} is not available: {refused[name]}")
-            raise fail(f"unknown flag {argument.partition('=')[0]}", _suggest(name, table, ""))
+            raise fail(f"unknown flag {argument.partition('=')[0]}", _suggest(name, table, "", flags=True))
         if not equals:
             text = _value_without_equals(flag, queue)
         _store(parsed, flag, text)

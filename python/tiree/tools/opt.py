@@ -20,7 +20,7 @@ from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
-from tiree.tools.ending import reader_left
+from tiree.tools.ending import is_of_output, open_streams, os_reason, reader_left
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
 
@@ -70,6 +70,7 @@ REFUSED: dict[str, str] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
+    open_streams()
     try:
         extensions = extensions_of(given)
         names = {*pass_locations(), *extensions.passes}
@@ -90,7 +91,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return reader_left()
     except OSError as error:
-        print(f"{error.filename or 'output'}: error: {error.strerror or error}", file=sys.stderr)
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
+        if is_of_output(error):
+            reader_left()
     except Exception as error:
         print(f"tiree-opt: internal error: {type(error).__name__}: {error}", file=sys.stderr)
     return 1

@@ -6,14 +6,16 @@ when interrupted.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from tiree.support.replacing import replace_file
 from tiree.tools.ending import guarded
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.runtime_flags import DEVICE_FLAGS, MODULE_FLAGS, REFUSED, RUN_FLAGS, expand_flagfiles
-from tiree.tools.trace_flag import TRACE_FLAGS, traced
+from tiree.tools.trace_flag import TRACE_FLAGS, refuse_inputs, traced
 
 if TYPE_CHECKING:
     from tiree import _native
@@ -39,6 +41,8 @@ def run(parsed: ParsedFlags) -> int:
 
     if list_devices(parsed):
         return 0
+    for target in parsed["output"]:
+        refuse_inputs("output", target, parsed, target[1:])
     with traced(parsed):
         return call(parsed, Session(parsed))
 
@@ -103,9 +107,15 @@ def write_output(results: _native.VmVariantList, index: int, target: str, limit:
     if target[0] not in "@+":
         raise fail(f"--output={target}: not a target", "write - to print, @file.npy to write, +file.npy to append")
     path = target[1:]
-    data = _native.result_bytes(results, index, path.endswith(".npy"))
-    with open(path, "wb" if target[0] == "@" else "ab") as file:
-        file.write(bytes(data))
+    data = bytes(_native.result_bytes(results, index, path.endswith(".npy")))
+    try:
+        if target[0] == "@" or not os.path.isfile(path):
+            replace_file(path, data)
+        else:
+            with open(path, "ab") as file:
+                file.write(data)
+    except OSError as error:
+        raise fail(f"--output={target}: cannot be written ({error.strerror or error})") from None
 
 
 if __name__ == "__main__":

@@ -131,13 +131,25 @@ def parameters_module(parsed: ParsedFlags, instance: _native.VmInstance) -> _nat
     return _native.create_io_parameters_module(instance, *providers)
 
 
-def explain_device(error: RuntimeError) -> Exception:
-    """The error of a module that finds no device: what executables it has, in place of all that they were made for."""
+def explain_device(error: RuntimeError, given: Sequence[str]) -> Exception:
+    """The error of a module that finds no device: what it needs, in place of all that its executables were made for."""
     import re
 
     text = str(error)
-    formats = re.findall(r'#hal\.executable\.target<"[^"]*", "([^"]*)"', text)
-    if "not found or unavailable" not in text or not formats:
+    missing = re.search(r"HAL device `([^`]*)` not found or unavailable: (.*)", text, re.DOTALL)
+    if missing is None:
+        return error
+    name, target = missing.groups()
+    ordinal = re.search(r"ordinal = (\d+) : index", target)
+    number = int(ordinal[1]) if ordinal else 0
+    if number >= len(given):
+        flags = " ".join(f"--device={uri}" for uri in given)
+        return fail(
+            f'the module was made for {number + 1} devices or more: "{name}" is device {number + 1}, given are {flags}',
+            "repeat --device= for each device of the module, in its order",
+        )
+    formats = re.findall(r'#hal\.executable\.target<"[^"]*", "([^"]*)"', target)
+    if not formats:
         return error
     wanted = ", ".join(dict.fromkeys(formats))
     hint = "allow them with --system_executables" if any(f.startswith("system-elf-") for f in formats) else ""
@@ -182,7 +194,7 @@ class Session:
         try:
             self.context = _native.VmContext(self.instance, modules=[*natives, *self.modules], **limits(parsed))
         except RuntimeError as error:
-            raise explain_device(error) from None
+            raise explain_device(error, uris) from None
 
     @property
     def device(self) -> _native.HalDevice:

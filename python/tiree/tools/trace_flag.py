@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 
+from tiree.support.errors import CompileError
 from tiree.tools.flags import Flag, ParsedFlags, fail
 
 TRACE_FLAGS = (Flag("trace", "str", "a file that gets a timeline of the run, for ui.perfetto.dev", "", metavar="FILE"),)
@@ -21,10 +23,11 @@ def traced(parsed: ParsedFlags) -> Generator[None]:
         return
     from tiree import _native
 
+    refuse_inputs("trace", path, parsed)
     try:
         _native.begin_trace(path)
     except OSError as error:
-        raise fail(f"--trace={path}: cannot be written ({error.strerror or error})") from None
+        raise _unwritten(path, error) from None
     try:
         yield
     except BaseException:
@@ -32,4 +35,21 @@ def traced(parsed: ParsedFlags) -> Generator[None]:
         with suppress(OSError):
             _native.end_trace()
         raise
-    _native.end_trace()
+    try:
+        _native.end_trace()
+    except OSError as error:
+        raise _unwritten(path, error) from None
+
+
+def _unwritten(path: str, error: OSError) -> CompileError:
+    return fail(f"--trace={path}: cannot be written ({error.strerror or error})")
+
+
+def refuse_inputs(flag: str, text: str, parsed: ParsedFlags, path: str = "") -> None:
+    """Raises where the file that `--flag=text` names (`path`, or all of it) is a module or parameters of the run."""
+    read = [("module", module, module) for module in parsed["module"]]
+    read += [("parameters", text, text.partition("=")[2] or text) for text in parsed["parameters"]]
+    for name, given, file in read:
+        with suppress(OSError):
+            if os.path.samefile(path or text, file):
+                raise fail(f"--{flag}={text}: would overwrite --{name}={given}", "name another file")

@@ -32,11 +32,14 @@ pub struct ImportPolicy {
     /// Whether memory of Python's is always copied: the kernels may write it, or the call goes on after Python has
     /// control again.
     pub always_copy: bool,
+    /// Whether views over memory of others, too, which are shared on purpose, are copied: the kernels may write it, or
+    /// variables of the module keep it.
+    pub copy_lent: bool,
 }
 
 /// What kernels of Tiree assume of the memory of arguments; less aligned memory is copied.
 pub const ALIGNMENT: usize = 16;
-/// What kernels of other compilers assume.
+/// What buffers that other runtimes make are aligned to.
 pub const ALIGNMENT_OF_OTHERS: usize = 64;
 
 static COERCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -115,7 +118,7 @@ fn exact_tensor(
     if let Ok(view) = object.cast::<HalBufferView>() {
         let view = &view.get().0;
         let fits = same_layout(view.element_type(), element) && shape_fits(view.shape().iter().copied(), shape);
-        return fits.then(|| aligned(object.py(), view, policy).map(Value::from_object)).transpose();
+        return fits.then(|| owned(object.py(), view, policy).map(Value::from_object)).transpose();
     }
     if hides_elements(object)? {
         return Ok(None);
@@ -129,22 +132,15 @@ fn exact_tensor(
     import(object.py(), memory, element, policy).map(|view| Some(Value::from_object(view)))
 }
 
-/// `view`, or a copy where it lies in memory of others that the kernels cannot take as it is aligned.
-fn aligned(py: Python<'_>, view: &Arc<BufferView>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
-    let copy = if policy.always_copy { aligned_for_others(view, &policy.allocator).or_raise(py, "")? } else { None };
+/// `view`, or a copy where it lies in memory of others that the module could write or keep.
+fn owned(py: Python<'_>, view: &Arc<BufferView>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
+    let copy = if policy.copy_lent { copy_if_lent(view, &policy.allocator).or_raise(py, "")? } else { None };
     Ok(copy.map_or_else(|| view.clone(), Arc::new))
 }
 
-/// A copy of `view` if it lies in foreign memory that is less aligned than kernels of other compilers assume.
-pub fn aligned_for_others(view: &BufferView, allocator: &Allocator) -> Result<Option<BufferView>> {
-    if view.buffer().foreign_owner().is_none() {
-        return Ok(None);
-    }
-    let pointer = view.buffer().map()?.as_ptr();
-    if (pointer.as_ptr() as usize).is_multiple_of(ALIGNMENT_OF_OTHERS) {
-        return Ok(None);
-    }
-    copy_of(view, allocator).map(Some)
+/// A copy of `view` if its memory is somebody else's: an array of Python's or another library's, a mapped file, constants.
+pub fn copy_if_lent(view: &BufferView, allocator: &Allocator) -> Result<Option<BufferView>> {
+    view.buffer().foreign_owner().map(|_| copy_of(view, allocator)).transpose()
 }
 
 /// The contents of `view` in memory of their own.
@@ -288,7 +284,11 @@ fn reference(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Optio
         return Ok(Some(Value::Ref(None)));
     }
     if let Some(value) = VmRef::value_of(object)? {
-        return Ok(Some(value));
+        let view = if let Value::Ref(reference) = &value { refs::downcast::<BufferView>(reference).ok() } else { None };
+        return match view {
+            Some(view) => owned(object.py(), &view, policy).map(|view| Some(Value::from_object(view))),
+            None => Ok(Some(value)),
+        };
     }
     if hides_elements(object)? {
         return Ok(None);

@@ -26,6 +26,7 @@ use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
 use tiree_vm::limits::past_deadline;
+use tiree_vm::mapped::Watch;
 use tiree_vm::pace::Pace;
 use tiree_vm::{Limits, Status, Step, Value, Wait};
 
@@ -153,6 +154,10 @@ impl FunctionInvoker {
         }
         let mut values = Vec::with_capacity(expected.len() + 2 * usize::from(self.signature.coarse_fences));
         for (index, (object, argument)) in given.zip(expected).enumerate() {
+            // Memory for a result is written on purpose.
+            let results_go_there =
+                (argument.output && policy.copy_lent).then(|| ImportPolicy { copy_lent: false, ..policy.clone() });
+            let policy = results_go_there.as_ref().unwrap_or(policy);
             values.push(to_value(&object, argument, index, self.function.name(), policy)?);
         }
         if !self.signature.coarse_fences {
@@ -242,12 +247,13 @@ impl FunctionInvoker {
         let coarse = vm_function.attr("iree.abi.model") == Some("coarse-fences");
         let (declaration, names) = (vm_function.attr("iree.abi.declaration"), vm_function.attr("tiree.arg_names"));
         let signature = Signature::new(function.cconv(), declaration, names, coarse);
-        let policy = |always_copy| ImportPolicy { allocator: device.0.allocator().clone(), always_copy };
         // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
         // What a variable of the module may hold after the call must not change with the caller's arrays.
-        let kept = vm_function.attr("tiree.inputs") == Some("kept");
-        let (policy, copying) = (policy(!made_by_tiree || kept), policy(true));
+        let copy_lent = !made_by_tiree || vm_function.attr("tiree.inputs") == Some("kept");
+        let allocator = device.0.allocator();
+        let policy = |always_copy| ImportPolicy { allocator: allocator.clone(), always_copy, copy_lent };
+        let (policy, copying) = (policy(copy_lent), policy(true));
         let vm_function = vm_function.clone();
         Ok(FunctionInvoker {
             function,
@@ -269,6 +275,7 @@ impl FunctionInvoker {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let watch = Watch::start();
         let (values, fences) = self.arguments(args, kwargs, &self.policy)?;
         let (mut results, deadline) = self.run(py, values)?;
         match fences {
@@ -280,7 +287,7 @@ impl FunctionInvoker {
                 if !wait_for(py, &FenceWait(fence.clone()), deadline)? {
                     return Err(self.failed(py, &past_deadline()));
                 }
-                fence.wait(None).map_err(|status| self.failed(py, &status))?;
+                fence.wait(None).and_then(|()| watch.check()).map_err(|status| self.failed(py, &status))?;
             }
             Fences::None => {}
         }

@@ -27,6 +27,8 @@ pub struct Argument {
     pub ty: ArgType,
     /// The declared type of a scalar that does not fill its register: `i1`, `i8`, `ui16` and the like.
     pub narrow: Option<ElementType>,
+    /// Whether it is memory that a result is written to (`iree.abi.output`).
+    pub output: bool,
 }
 
 /// All arguments of a function, without the fences of the asynchronous ABI, and what is to know of its results.
@@ -106,7 +108,7 @@ impl Signature {
                 Kind::Ref => ArgType::Ref,
                 scalar => ArgType::Scalar(*scalar),
             };
-            kinds.iter().map(|k| Argument { name: String::new(), ty: plain(k), narrow: None }).collect()
+            kinds.iter().map(|k| Argument { name: String::new(), ty: plain(k), narrow: None, output: false }).collect()
         };
         let names = names.map(split_top_level).unwrap_or_default();
         if names.len() == args.len() {
@@ -153,7 +155,9 @@ fn declared_arguments(declaration: &str) -> Vec<Argument> {
         .map(|part| {
             let (name, ty) = part.split_once(':').unwrap_or(("", part));
             let narrow = parse_narrow(ty.trim());
-            Argument { name: name.trim().trim_start_matches('%').to_owned(), ty: parse_type(ty.trim()), narrow }
+            let output = ty.contains("iree.abi.output");
+            let name = name.trim().trim_start_matches('%').to_owned();
+            Argument { name, ty: parse_type(ty.trim()), narrow, output }
         })
         .collect()
 }

@@ -1,17 +1,17 @@
-//! The file: valid JSON after every write.
+//! The file: valid JSON after every write, or at the end where it is a pipe.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 /// What a whole file ends with.
 const TAIL: &[u8] = b"\n]}\n";
 
-/// A file that always ends with [`TAIL`]; what is added goes before it.
+/// A file that always ends with [`TAIL`]; what is added goes before it. A pipe ends so when all is written.
 pub(crate) struct TraceFile {
     file: File,
-    /// Where the next event goes.
-    end: u64,
+    /// Where the next event goes; None for pipes and devices, which get everything in order and [`TAIL`] at the end.
+    end: Option<u64>,
     /// Why events are missing.
     failure: Option<io::Error>,
 }
@@ -19,7 +19,9 @@ pub(crate) struct TraceFile {
 impl TraceFile {
     /// Makes or empties the file at `path`; `events` (without a comma before them) come first.
     pub(crate) fn create(path: &Path, events: &[u8]) -> io::Result<TraceFile> {
-        let mut file = TraceFile { file: File::create(path)?, end: 0, failure: None };
+        let file = File::create(path)?;
+        let end = file.metadata()?.is_file().then_some(0);
+        let mut file = TraceFile { file, end, failure: None };
         let mut head = b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[".to_vec();
         head.extend_from_slice(events);
         file.write(&head)?;
@@ -27,9 +29,9 @@ impl TraceFile {
     }
 
     fn write(&mut self, text: &[u8]) -> io::Result<()> {
-        let bytes = [text, TAIL].concat();
-        write_at(&self.file, &bytes, self.end)?;
-        self.end += text.len() as u64;
+        let Some(end) = &mut self.end else { return self.file.write_all(text) };
+        write_at(&self.file, &[text, TAIL].concat(), *end)?;
+        *end += text.len() as u64;
         Ok(())
     }
 
@@ -40,13 +42,18 @@ impl TraceFile {
         }
         if let Err(error) = self.write(events) {
             // What is there stays readable, if the system still allows that.
-            let _ = self.file.set_len(self.end).and_then(|()| write_at(&self.file, TAIL, self.end));
+            if let Some(end) = self.end {
+                let _ = self.file.set_len(end).and_then(|()| write_at(&self.file, TAIL, end));
+            }
             self.failure = Some(error);
         }
     }
 
     /// The first failure to write, if any.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if self.end.is_none() && self.failure.is_none() {
+            self.file.write_all(TAIL)?;
+        }
         self.failure.map_or(Ok(()), Err)
     }
 }
@@ -58,7 +65,7 @@ fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 
 #[cfg(not(unix))]
 fn write_at(mut file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
-    use std::io::{Seek, SeekFrom, Write};
+    use std::io::{Seek, SeekFrom};
     file.seek(SeekFrom::Start(offset))?;
     file.write_all(bytes)
 }

@@ -1,5 +1,6 @@
 //! Contexts: modules linked with each other, and their state.
 
+mod files;
 mod fork;
 mod memory;
 

@@ -11,6 +11,7 @@ use crate::context::{Context, Instance, NativeInstance};
 use crate::interp::{Exit, Machine, Pooled};
 use crate::interrupt;
 use crate::limits::{Account, Caller, Limits, past_deadline, too_many_calls};
+use crate::mapped::Watch;
 use crate::module::{Arguments, CallFrame, Flow, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::timeline;
@@ -60,6 +61,7 @@ pub struct Invocation {
     ordinal: usize,
     deadline: Option<Instant>,
     fuel_used: u64,
+    watch: Watch,
     _context: Option<Context>,
 }
 
@@ -71,13 +73,15 @@ impl Invocation {
         args: Vec<Value>,
         limits: &Limits,
     ) -> Result<Invocation> {
+        instance.check_files()?;
+        let watch = Watch::start();
         let args = check_args(&instance, ordinal, args)?;
         let limits = &limits.started();
         let stage = match &*instance {
             Instance::Native(_) => Stage::Native(Box::new(NativeCall::new(args, limits)?)),
             Instance::Bytecode(_) => Stage::Bytecode(Machine::start(instance.clone(), ordinal, args, limits)?),
         };
-        Ok(Invocation { stage, instance, ordinal, deadline: limits.deadline, fuel_used: 0, _context: None })
+        Ok(Invocation { stage, instance, ordinal, deadline: limits.deadline, fuel_used: 0, watch, _context: None })
     }
 
     pub(crate) fn keep_context(mut self, context: Context) -> Invocation {
@@ -136,7 +140,7 @@ impl Invocation {
             Stage::Finished => Err(Status::failed_precondition("the invocation has already finished")),
         };
         self.stage = Stage::Finished;
-        outcome
+        checked(outcome, self.watch)
     }
 
     /// Fuel used so far, see [`limits`](crate::limits): by the calls that it makes too. Native functions use none themselves.
@@ -192,6 +196,16 @@ impl Invocation {
     }
 }
 
+/// `outcome`, unless it may come from zeros that were read instead of a file.
+#[inline]
+fn checked<T>(outcome: Result<T>, watch: Watch) -> Result<T> {
+    match (watch.check(), outcome) {
+        (Ok(()), outcome) => outcome,
+        (Err(lost), Ok(_)) => Err(lost),
+        (Err(lost), Err(status)) => Err(lost.annotate(status.message())),
+    }
+}
+
 /// Calls function `ordinal` of `instance`; the thread sleeps while the call waits.
 pub(crate) fn invoke(
     instance: &Arc<Instance>,
@@ -209,12 +223,14 @@ fn invoke_untraced(instance: &Arc<Instance>, ordinal: usize, args: Vec<Value>, l
     if matches!(**instance, Instance::Native(_)) {
         return Invocation::on_instance(instance.clone(), ordinal, args, limits)?.finish_untraced();
     }
+    instance.check_files()?;
+    let watch = Watch::start();
     let args = check_args(instance, ordinal, args)?;
     let limits = &limits.started();
     let mut machine = Machine::start(instance.clone(), ordinal, args, limits)?;
     let mut pause = Pause::default();
     loop {
-        match machine.run()? {
+        match checked(machine.run(), watch)? {
             Exit::Done(results) => return Ok(results),
             Exit::Suspended(wait) => {
                 if !interrupt::wait(&*wait, limits.deadline)? {

@@ -32,6 +32,7 @@ pub mod invocation;
 pub mod isa;
 pub mod limits;
 pub mod list;
+pub mod mapped;
 pub mod module;
 pub mod pace;
 pub mod quota;

@@ -63,6 +63,11 @@ pub trait NativeModule: Send + Sync {
     fn is_prompt(&self) -> bool {
         false
     }
+    /// DATA_LOSS if pages of a mapped file that calls of it lead to were gone when they were read. Asked only when any
+    /// file has lost some.
+    fn check_pages(&self) -> Result<()> {
+        Ok(())
+    }
     /// Export called `name`.
     fn lookup_export(&self, name: &str) -> Option<usize> {
         self.exports().iter().position(|export| export.name == name)

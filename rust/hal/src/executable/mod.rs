@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use tiree_trace::Label;
 use tiree_vm::limits::Limits;
+use tiree_vm::mapped::Watch;
 use tiree_vm::{Annotate, Charge, Quota, RefObject, Result, Status, VmBuffer};
 
 /// A loaded executable.
@@ -191,11 +192,14 @@ impl Executable {
                 vmvx::Library::load(data, constants, quota).annotate(|| "loading a VMVX executable".into())?;
             return Ok(Executable::new(code.name().to_owned(), entries, Kind::Bytecode(code)));
         }
+        let watch = Watch::start();
         let image: Box<dyn native::Code> = if format == system_format() {
             Box::new(system::SystemLibrary::load(data)?)
         } else {
             Box::new(elf::LoadedElf::load(data)?)
         };
+        // Zeros that were read instead of code must not be executed.
+        watch.check()?;
         let (name, entries, code) = native::Library::load(image, format, constants)?;
         Ok(Executable::new(name, entries, Kind::Native(code)))
     }

@@ -63,7 +63,8 @@ impl Library {
                 }
                 _ => check_cconv(&export, &cconv(&export), CCONV)?,
             }
-            entries.push(entry(export, &function.attrs())?);
+            let place = place_of(&module, function.ordinal());
+            entries.push(entry(export, &function.attrs(), place)?);
             functions.push(function);
         }
         if !takes_constants && !constants.is_empty() {
@@ -155,8 +156,14 @@ fn check_cconv(name: &str, have: &str, want: &str) -> Result<()> {
     Err(bad(format!("executable function '{name}' has the signature {have}; expected {want}")))
 }
 
+/// Where function `ordinal` of a kernel's module comes from; empty where the module does not say.
+fn place_of(module: &BytecodeModule, ordinal: usize) -> String {
+    let place = |pc| module.archive().place(ordinal, pc).location;
+    place(0).or_else(|| place(u32::MAX)).unwrap_or_default()
+}
+
 /// An entry point with the counts that its reflection attributes say.
-fn entry(name: String, attributes: &[(String, String)]) -> Result<Entry> {
+fn entry(name: String, attributes: &[(String, String)], place: String) -> Result<Entry> {
     let count = |key: &str| {
         let found = attributes.iter().find(|attribute| attribute.0 == key);
         let number = found.map(|attribute| attribute.1.parse::<usize>());
@@ -165,5 +172,5 @@ fn entry(name: String, attributes: &[(String, String)]) -> Result<Entry> {
     let (constant_count, binding_count) = (count("constant_count")?, count("binding_count")?);
     // An executable that says how many bindings it has leaves a count of no constants out.
     let constant_count = constant_count.or(binding_count.map(|_| 0));
-    Ok(Entry { name, place: String::new(), constant_count, binding_count, sequential: false, cost: AtomicU32::new(0) })
+    Ok(Entry { name, place, constant_count, binding_count, sequential: false, cost: AtomicU32::new(0) })
 }

@@ -5,6 +5,7 @@
 //! entry refers to it.
 
 mod bytes;
+mod disjoint;
 pub mod gguf;
 pub mod irpa;
 mod irpa_write;
@@ -85,8 +86,17 @@ impl Entry {
         }
     }
 
-    /// OUT_OF_RANGE, with both sizes, unless the entry has the range.
+    /// DATA_LOSS if the file that it is in was cut short, or written to by others, since it was opened.
+    ///
+    /// # Errors
+    /// That one.
+    pub fn check_file(&self) -> Result<()> {
+        self.source().map_or(Ok(()), |source| source.check())
+    }
+
+    /// OUT_OF_RANGE, with both sizes, unless the entry has the range; DATA_LOSS as [`check_file`](Entry::check_file).
     pub(crate) fn check_range(&self, offset: u64, length: u64) -> Result<()> {
+        self.check_file()?;
         if offset.checked_add(length).is_some_and(|end| end <= self.len()) {
             return Ok(());
         }
@@ -117,6 +127,7 @@ impl Entry {
         if let Some(from) = self.pointer(offset, length as u64) {
             // SAFETY: both ranges are valid; `copy` allows them to overlap.
             unsafe { std::ptr::copy(from.as_ptr(), target, length) };
+            self.source().map_or(Ok(()), |source| source.check_pages())?;
         } else if let Storage::Splat { pattern, .. } = &self.storage {
             let phase = (offset % pattern.len() as u64) as usize;
             // SAFETY: the caller's promise.
@@ -255,6 +266,13 @@ impl Index {
         self.entries.read().list.clone()
     }
 
+    /// Of each name the first entry, the one that is found, with its number among all; in order.
+    pub fn found(&self) -> Vec<(usize, Arc<Entry>)> {
+        let entries = self.entries.read();
+        let is_found = |at: &usize| entries.by_key.get(&entries.list[*at].key) == Some(at);
+        (0..entries.list.len()).filter(is_found).map(|at| (at, entries.list[at].clone())).collect()
+    }
+
     /// Number of entries.
     pub fn len(&self) -> usize {
         self.entries.read().list.len()
@@ -286,7 +304,9 @@ impl Index {
             Format::Gguf => gguf::read,
             Format::Safetensors => safetensors::read,
         };
-        read(source, &found).map_err(|status| {
+        let outcome = read(source, &found).and_then(|()| disjoint::check(&found.entries()));
+        source.check()?;
+        outcome.map_err(|status| {
             // One message: what is printed without annotations must name the file, too.
             let parts: Vec<&str> = status.annotations().iter().rev().map(String::as_str).collect();
             let place = if parts.is_empty() { String::new() } else { format!(" ({})", parts.join(", ")) };

@@ -97,6 +97,11 @@ impl NativeModule for ParametersModule {
         Ok(Box::new(()))
     }
 
+    fn check_pages(&self) -> Result<()> {
+        let entries = self.providers.iter().flat_map(|provider| provider.index.entries());
+        entries.filter_map(|entry| entry.source().cloned()).try_for_each(|source| source.check_pages())
+    }
+
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         match ordinal {
             0 => when_ready(frame, |frame| self.gather(frame)),
@@ -260,7 +265,7 @@ fn check_whole(entry: &Entry, scope: &str, item: &Item) -> Result<()> {
         return entry.check_range(item.parameter_offset, item.length);
     }
     if item.length == entry.len() {
-        return Ok(());
+        return entry.check_file();
     }
     let scope = if scope.is_empty() { String::new() } else { format!(" (scope '{scope}')") };
     Err(Status::out_of_range(format!(

@@ -2,7 +2,10 @@
 
 use super::bytes::{bad, range, u64_at};
 use super::{Index, Source};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
+use std::fmt;
 use std::sync::Arc;
 use tiree_vm::{Annotate, Result};
 
@@ -55,9 +58,8 @@ pub fn read(source: &Arc<Source>, index: &Index) -> Result<()> {
     }
     let header = range(file, 8, length, "header")?;
     let data_start = 8 + length as usize;
-    let header: Value =
-        serde_json::from_slice(header).map_err(|error| bad(format!("the header is not JSON: {error}")))?;
-    let Value::Object(header) = header else { return Err(bad("the header is not a JSON object")) };
+    let Header(header) =
+        serde_json::from_slice(header).map_err(|error| bad(format!("the header is not JSON of tensors: {error}")))?;
     let mut tensors = Vec::with_capacity(header.len());
     for (key, value) in header.into_iter().filter(|(key, _)| key != "__metadata__") {
         let (begin, end) = offsets(&value).and_then(|found| check_size(&value, found)).annotate(|| tensor(&key))?;
@@ -75,6 +77,31 @@ pub fn read(source: &Arc<Source>, index: &Index) -> Result<()> {
         index.add_data(key, Vec::new(), source, data_start + begin as usize, (end - begin) as usize)?;
     }
     Ok(())
+}
+
+/// All pairs of a JSON object, also those of one name, of which maps keep the last.
+struct Header(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Header, D::Error> {
+        struct Pairs;
+        impl<'de> Visitor<'de> for Pairs {
+            type Value = Header;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Header, A::Error> {
+                let mut pairs = Vec::new();
+                while let Some(pair) = map.next_entry()? {
+                    pairs.push(pair);
+                }
+                Ok(Header(pairs))
+            }
+        }
+        deserializer.deserialize_map(Pairs)
+    }
 }
 
 fn tensor(key: &str) -> String {

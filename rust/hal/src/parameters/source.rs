@@ -5,6 +5,7 @@ use std::fs::File;
 use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use tiree_vm::mapped::MappedFile;
 use tiree_vm::{Result, Status};
 
 /// Bytes, where they come from, and whether they may be written.
@@ -15,13 +16,15 @@ pub struct Source {
     length: usize,
     writable: bool,
     name: String,
-    /// Keeps the bytes where they are.
+    /// The file that the bytes are mapped from.
+    file: Option<Arc<MappedFile>>,
+    /// Keeps other bytes where they are.
     _owner: Owner,
 }
 
 enum Owner {
     None,
-    Map(memmap2::MmapRaw),
+    Memory(#[expect(dead_code, reason = "held, not used")] memmap2::MmapMut),
     Foreign(#[expect(dead_code, reason = "held, not used")] Arc<dyn Any + Send + Sync>),
 }
 
@@ -41,12 +44,14 @@ fn cannot(what: &str, name: &str, error: &std::io::Error) -> Status {
 
 fn open(path: &Path, writable: bool) -> Result<(File, String)> {
     let name = path.display().to_string();
-    let file = File::options().read(true).write(writable).open(path);
-    let file = file.map_err(|error| cannot("open", &name, &error))?;
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(Status::invalid_argument(format!("{name} is a directory, not a parameter file")));
+    let metadata = std::fs::metadata(path).map_err(|error| cannot("open", &name, &error))?;
+    if !metadata.is_file() {
+        // Opening a pipe waits for who writes it.
+        let kind = if metadata.is_dir() { "directory" } else { "pipe or a device" };
+        return Err(Status::invalid_argument(format!("{name} is a {kind}, not a parameter file")));
     }
-    Ok((file, name))
+    let file = File::options().read(true).write(writable).open(path);
+    Ok((file.map_err(|error| cannot("open", &name, &error))?, name))
 }
 
 impl Source {
@@ -66,12 +71,12 @@ impl Source {
     pub fn map_file(file: &File, name: String, writable: bool) -> Result<Arc<Source>> {
         let length = file.metadata().map_err(|error| cannot("look at", &name, &error))?.len() as usize;
         if length == 0 {
-            return Ok(Arc::new(Source { data: NonNull::dangling(), length, writable, name, _owner: Owner::None }));
+            let data = NonNull::dangling();
+            return Ok(Arc::new(Source { data, length, writable, name, file: None, _owner: Owner::None }));
         }
-        // Whoever truncates a mapped file ends its readers; that is the contract of mmap, as for modules.
-        let options = memmap2::MmapOptions::new();
-        let map = if writable { options.map_raw(file) } else { options.map_raw_read_only(file) };
-        Source::of_map(map.map_err(|error| cannot("map", &name, &error))?, length, writable, name)
+        let mapped = MappedFile::new(file, &name, writable).map_err(|error| cannot("map", &name, &error))?;
+        let (data, length) = (mapped.data(), mapped.len());
+        Ok(Arc::new(Source { data, length, writable, name, file: Some(mapped), _owner: Owner::None }))
     }
 
     /// Reads the file at `path` into memory, so that nothing is left to read when parameters are used.
@@ -88,12 +93,8 @@ impl Source {
         let mut map = memmap2::MmapMut::map_anon(length)
             .map_err(|error| Status::resource_exhausted(format!("no memory for {name} of {length} bytes: {error}")))?;
         file.read_exact(&mut map).map_err(|error| cannot("read", &name, &error))?;
-        Source::of_map(map.into(), length, false, name)
-    }
-
-    fn of_map(map: memmap2::MmapRaw, length: usize, writable: bool, name: String) -> Result<Arc<Source>> {
         let data = NonNull::new(map.as_mut_ptr()).ok_or_else(|| Status::internal("mmap returned null"))?;
-        Ok(Arc::new(Source { data, length, writable, name, _owner: Owner::Map(map) }))
+        Ok(Arc::new(Source { data, length, writable: false, name, file: None, _owner: Owner::Memory(map) }))
     }
 
     /// Memory that `owner` keeps alive.
@@ -108,7 +109,7 @@ impl Source {
         name: String,
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Arc<Source> {
-        Arc::new(Source { data, length, writable, name, _owner: Owner::Foreign(owner) })
+        Arc::new(Source { data, length, writable, name, file: None, _owner: Owner::Foreign(owner) })
     }
 
     /// A copy of `bytes`.
@@ -122,9 +123,8 @@ impl Source {
     /// A part of `self`, which it keeps; None when it lies outside.
     pub fn part(self: &Arc<Source>, offset: usize, length: usize) -> Option<Arc<Source>> {
         let data = self.pointer(offset, length)?;
-        let (writable, name) = (self.writable, self.name.clone());
-        // SAFETY: a part of the source, which is the owner.
-        Some(unsafe { Source::foreign(data, length, writable, name, self.clone()) })
+        let (writable, name, file) = (self.writable, self.name.clone(), self.file.clone());
+        Some(Arc::new(Source { data, length, writable, name, file, _owner: Owner::Foreign(self.clone()) }))
     }
 
     /// The file's path, or what else the bytes are called.
@@ -166,9 +166,25 @@ impl Source {
     /// # Errors
     /// UNAVAILABLE with the system's words.
     pub fn flush(&self) -> Result<()> {
-        match &self._owner {
-            Owner::Map(map) if self.writable => map.flush().map_err(|error| cannot("write", &self.name, &error)),
+        match &self.file {
+            Some(file) if self.writable => file.map().flush().map_err(|error| cannot("write", &self.name, &error)),
             _ => Ok(()),
         }
+    }
+
+    /// DATA_LOSS if the file was cut short, or written to by others, since it was opened.
+    ///
+    /// # Errors
+    /// That one.
+    pub fn check(&self) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| file.check())
+    }
+
+    /// DATA_LOSS if pages of the file were gone when they were read.
+    ///
+    /// # Errors
+    /// That one.
+    pub fn check_pages(&self) -> Result<()> {
+        self.file.as_ref().map_or(Ok(()), |file| file.check_pages())
     }
 }

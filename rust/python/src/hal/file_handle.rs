@@ -89,6 +89,7 @@ impl FileHandle {
     /// The bytes, read-only.
     #[getter]
     fn host_allocation<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.source.check().or_raise(py, "")?;
         memory_view(py, &self.source, 0, self.source.len())
     }
 

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use tiree_hal::parameters::{ArchiveBuilder, Entry, Format, Index, ParametersModule, Provider, Source, Storage};
 use tiree_vm::context::AnyModule;
+use tiree_vm::mapped::Watch;
 
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
@@ -65,7 +66,10 @@ impl ParameterIndexEntry {
     #[getter]
     fn file_view<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         match &self.0.storage {
-            Storage::Data { source, offset, length } => memory_view(py, source, *offset, *length),
+            Storage::Data { source, offset, length } => {
+                source.check().or_raise(py, "")?;
+                memory_view(py, source, *offset, *length)
+            }
             Storage::Splat { .. } => Err(PyValueError::new_err("Entry is not file storage based")),
         }
     }
@@ -229,7 +233,7 @@ impl ParameterIndex {
         .or_raise(py, "")
     }
 
-    /// Writes all entries into an archive at `file_offset` of a file, and adds them, as they are there, to
+    /// Writes all entries (the first of each name) into an archive at `file_offset` of a file, and adds them, as they are there, to
     /// `target_index` (default: a new one), which is returned.
     #[pyo3(signature = (file_path, file_offset = 0, target_index = None))]
     fn create_archive_file<'py>(
@@ -240,7 +244,7 @@ impl ParameterIndex {
         target_index: Option<Bound<'py, ParameterIndex>>,
     ) -> PyResult<Bound<'py, ParameterIndex>> {
         let mut builder = ArchiveBuilder::default();
-        self.0.entries().into_iter().for_each(|entry| builder.add(entry));
+        self.0.found().into_iter().for_each(|(_, entry)| builder.add(entry));
         let written = py.detach(|| write_archive(&builder, &file_path, file_offset));
         written.map_err(|error| PyOSError::new_err(format!("{}: {error}", file_path.display())))?;
         let target = target_index.map_or_else(|| Bound::new(py, ParameterIndex::new()), Ok)?;
@@ -279,17 +283,20 @@ fn parse_format(name: &str) -> tiree_vm::Result<Format> {
 /// Writes an archive at `offset` of a file, which is made if there is none and ends with the archive if the offset is 0.
 /// The entries may be in that very file.
 fn write_archive(builder: &ArchiveBuilder, path: &std::path::Path, offset: u64) -> std::io::Result<()> {
+    let watch = Watch::start();
     replace(path, offset != 0, |file| {
         let mut writer = BufWriter::with_capacity(1 << 16, file);
         if offset != 0 {
             writer.seek(SeekFrom::Start(offset))?;
         }
-        builder.write(&mut writer)?;
-        writer.flush()
+        let written = builder.write(&mut writer).and_then(|_| writer.flush());
+        // What is copied may come from files that are cut short meanwhile.
+        watch.check().map_err(std::io::Error::other)?;
+        written
     })
 }
 
-/// Writes the entries of `index` into an archive, data aligned to `alignment`. Of the splats `expanded` (by number) all
+/// Writes the entries of `index` (the first of each name) into an archive, data aligned to `alignment`. Of the splats `expanded` (by number) all
 /// bytes are written, so that programs can change them.
 #[pyfunction]
 pub fn write_parameter_archive(
@@ -303,7 +310,7 @@ pub fn write_parameter_archive(
         return Err(PyValueError::new_err(format!("alignment {alignment} is not a power of two")));
     }
     let mut builder = ArchiveBuilder::new(alignment);
-    for (number, entry) in index.0.entries().into_iter().enumerate() {
+    for (number, entry) in index.0.found() {
         if expanded.contains(&number) { builder.add_data(entry) } else { builder.add(entry) }
     }
     let written = py.detach(|| write_archive(&builder, &file_path, 0));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use pyo3::exceptions::PyNotImplementedError;
 use pyo3::prelude::*;
 use tiree_hal::fence::Fence;
 use tiree_hal::semaphore::Semaphore;
@@ -44,6 +45,42 @@ impl HalSemaphore {
         py.detach(|| self.0.on_reached(payload, move |_| callback()));
     }
 
+    /// Makes `out_external_timepoint` stand for this semaphore at `value`: of the type ASYNC_PRIMITIVE, to be imported by
+    /// another semaphore. NotImplementedError for events of GPUs.
+    fn export_timepoint(
+        slf: &Bound<'_, Self>,
+        value: u64,
+        requested_type: i32,
+        requested_flags: i32,
+        out_external_timepoint: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        let _ = requested_flags;
+        if requested_type != ASYNC_PRIMITIVE {
+            return Err(no_events("export"));
+        }
+        out_external_timepoint.call_method1("_export", (slf, value)).map(drop)
+    }
+
+    /// Sets this semaphore to `value` when what `external_timepoint` stands for is reached; fails with it.
+    /// NotImplementedError for events of GPUs.
+    fn import_timepoint(&self, value: u64, external_timepoint: &Bound<'_, PyAny>) -> PyResult<()> {
+        let exported = external_timepoint.getattr("_exported")?;
+        let kind: i32 = external_timepoint.getattr("type")?.extract()?;
+        if kind != ASYNC_PRIMITIVE || exported.is_none() {
+            return Err(no_events("import"));
+        }
+        let (source, at): (PyRef<'_, HalSemaphore>, u64) = exported.extract()?;
+        let (source, target) = (source.0.clone(), self.0.clone());
+        external_timepoint.py().detach(|| {
+            source.on_reached(at, move |outcome| match outcome {
+                // Who set it further meanwhile has signalled the value.
+                Ok(()) => _ = target.signal(value),
+                Err(status) => target.fail(status),
+            });
+        });
+        Ok(())
+    }
+
     /// A counted reference for variant lists.
     #[getter]
     fn r#ref(&self) -> VmRef {
@@ -55,6 +92,16 @@ impl HalSemaphore {
     fn __iree_vm_ref__(&self) -> VmRef {
         self.r#ref()
     }
+}
+
+/// The number of that type of external timepoints.
+const ASYNC_PRIMITIVE: i32 = 1;
+
+fn no_events(what: &str) -> PyErr {
+    PyNotImplementedError::new_err(format!(
+        "semaphores of CPU devices {what} timepoints of the type ASYNC_PRIMITIVE only, not events of GPUs; use wait, \
+         on_reached and signal"
+    ))
 }
 
 /// IREE says INVALID_ARGUMENT, a `ValueError`, where a value does not grow.

@@ -6,13 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use pyo3::prelude::*;
 use tiree_hal::allocator::Allocator;
 use tiree_hal::buffer_view::BufferView;
-use tiree_vm::context::{AnyModule, Context, ContextOptions};
+use tiree_vm::context::{AnyModule, Context, ContextOptions, Function};
 use tiree_vm::{Value, refs};
 
-use crate::arguments::aligned_for_others;
+use crate::arguments::copy_if_lent;
 use crate::coroutines::as_part_of_a_call;
 use crate::errors::IntoPython;
 use crate::limits::limits;
+use crate::signature::Signature;
 use crate::vm::function::VmFunction;
 use crate::vm::invocation::{INVOKING, Invocation};
 use crate::vm::list::VmVariantList;
@@ -34,12 +35,21 @@ pub struct VmContext {
     context_id: u64,
 }
 
-/// Arrays that other libraries lend are copied where the kernels of another compiler need them more aligned.
-fn aligned(value: Value) -> tiree_vm::Result<Value> {
+/// A copy where the function could write or keep memory of others, as calls through `FunctionInvoker` make.
+fn owned(value: Value) -> tiree_vm::Result<Value> {
     let Value::Ref(reference) = &value else { return Ok(value) };
     let Ok(view) = refs::downcast_ref::<BufferView>(reference) else { return Ok(value) };
-    let copy = aligned_for_others(view, &Allocator::new())?;
+    let copy = copy_if_lent(view, &Allocator::new())?;
     Ok(copy.map_or(value.clone(), |view| Value::from_object(Arc::new(view))))
+}
+
+/// Which arguments of `bound` are copied where they are views over memory of others; those behind the end are not.
+fn copied_arguments(bound: &Function, function: &VmFunction) -> Vec<bool> {
+    if made_by_tiree(&bound.module()) && function.attr("tiree.inputs") != Some("kept") {
+        return Vec::new();
+    }
+    let signature = Signature::new(bound.cconv(), function.attr("iree.abi.declaration"), None, false);
+    signature.args.iter().map(|argument| !argument.output).collect()
 }
 
 #[pymethods]
@@ -133,10 +143,11 @@ impl VmContext {
     ) -> PyResult<Invocation> {
         let bound = self.inner.function(&function.module_name, &function.name).or_raise(py, "")?;
         let mut args = Vec::with_capacity(inputs.0.len());
-        let by_others = !made_by_tiree(&bound.module());
+        let copied = copied_arguments(&bound, function);
         for i in 0..inputs.0.len() {
             let value = inputs.0.get(i).or_raise(py, "")?;
-            args.push(if by_others { aligned(value).or_raise(py, "")? } else { value });
+            let copy = copied.get(i).is_some_and(|copied| *copied);
+            args.push(if copy { owned(value).or_raise(py, "")? } else { value });
         }
         let limits = limits(fuel, timeout, max_stack_depth)?;
         let args = crate::invoker::fit_numbers(&bound, args);

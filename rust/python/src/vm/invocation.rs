@@ -1,8 +1,9 @@
 //! `Invocation`: a call in progress that Python drives. Many can be in flight on one thread.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyBaseException, PyException, PyRuntimeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
@@ -12,6 +13,7 @@ use pyo3::types::PyTuple;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::invocation::{Invocation as Inner, Step};
 use tiree_vm::limits::past_deadline;
+use tiree_vm::mapped::Watch;
 use tiree_vm::{Status, Value, Wait};
 
 use crate::coroutines::{as_part_of_a_call, in_loop, running_loop};
@@ -39,11 +41,16 @@ enum State {
 #[pyclass(frozen, module = "tiree._native")]
 pub struct Invocation {
     state: Mutex<State>,
+    /// Told when the thread that was inside `step` is out again.
+    changed: Condvar,
+    /// That thread.
+    driver: Mutex<Option<ThreadId>>,
     /// Reached when the work that the call queued is done; None when the call itself waits for its work.
     signal: Option<Arc<Fence>>,
     /// What errors name; empty for calls that IREE's interface started.
     function: String,
     narrow: NarrowResults,
+    watch: Watch,
     /// That of the call's limits.
     deadline: Option<Instant>,
     /// At the end of the last step.
@@ -60,9 +67,12 @@ impl Invocation {
         Invocation {
             deadline: inner.deadline(),
             state: Mutex::new(State::Running(inner, None)),
+            changed: Condvar::new(),
+            driver: Mutex::new(None),
             signal,
             function: function.to_owned(),
             narrow: NarrowResults::default(),
+            watch: Watch::start(),
             fuel_used: AtomicU64::new(0),
             cancelled: AtomicBool::new(false),
             event_loop: Mutex::new(None),
@@ -89,13 +99,22 @@ impl Invocation {
 
     /// Whether the call ended. `event_loop` runs coroutines that it meets.
     fn advance(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
+        let busy = || PyRuntimeError::new_err("another thread is driving this invocation");
+        self.try_advance(py, event_loop)?.ok_or_else(busy)
+    }
+
+    /// As `advance`; None while another thread is inside.
+    fn try_advance(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<Option<bool>> {
         let taken = {
             let mut state = self.lock();
             match &*state {
-                State::Busy => return Err(PyRuntimeError::new_err("another thread is driving this invocation")),
-                State::Done(_) => return Ok(true),
+                State::Busy => return Ok(None),
+                State::Done(_) => return Ok(Some(true)),
                 State::Failed(error) => return Err(raised(py, error)),
-                State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, State::Busy),
+                State::Running(..) | State::Finishing(..) => {
+                    *self.driver() = Some(thread::current().id());
+                    std::mem::replace(&mut *state, State::Busy)
+                }
             }
         };
         if let Some(event_loop) = event_loop {
@@ -122,14 +141,34 @@ impl Invocation {
             State::Running(..) | State::Finishing(..) if self.cancelled.load(Ordering::Acquire) => self.cancelled(py),
             next => next,
         };
-        let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(ended) };
+        let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(Some(ended)) };
         *self.lock() = next;
+        self.changed.notify_all();
         outcome
+    }
+
+    fn driver(&self) -> MutexGuard<'_, Option<ThreadId>> {
+        self.driver.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sleeps until the thread that is inside is out, at most for a while, in which Ctrl-C is not looked for.
+    fn wait_for_driver(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<()> {
+        const WHILE: Duration = Duration::from_millis(50);
+        self.refuse_in_own_loop(py)?;
+        if *self.driver() == Some(thread::current().id()) {
+            return Err(PyRuntimeError::new_err("the call is running on this thread, which cannot wait for it"));
+        }
+        let left = deadline.map_or(WHILE, |end| end.saturating_duration_since(Instant::now()).min(WHILE));
+        py.detach(|| {
+            let busy = |state: &mut State| matches!(state, State::Busy);
+            drop(self.changed.wait_timeout_while(self.lock(), left, busy));
+        });
+        py.check_signals()
     }
 
     /// The state after the call returned, whether or not its queued work is done.
     fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, bool) {
-        match fence.poll() {
+        match fence.poll().map(|reached| reached.and_then(|()| self.watch.check())) {
             None if self.deadline.is_some_and(|end| Instant::now() >= end) => {
                 (self.failed(py, &past_deadline()), false)
             }
@@ -173,7 +212,18 @@ impl Invocation {
     fn wait_until(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<bool> {
         // That of the call itself: when it is past, the next step raises.
         let end = self.deadline.into_iter().chain(deadline).min();
-        while !self.advance(py, None)? {
+        loop {
+            match self.try_advance(py, None)? {
+                Some(true) => return Ok(true),
+                Some(false) => {}
+                None => {
+                    self.wait_for_driver(py, deadline)?;
+                    if deadline.is_some_and(|d| Instant::now() >= d) {
+                        return Ok(false);
+                    }
+                    continue;
+                }
+            }
             self.refuse_in_own_loop(py)?;
             match self.pending() {
                 Some(wait) => {
@@ -189,7 +239,6 @@ impl Invocation {
                 }
             }
         }
-        Ok(true)
     }
 
     /// The loop cannot run what the call waits for while its thread sleeps.
@@ -281,7 +330,8 @@ impl Invocation {
         self.pending().is_none_or(|wait| wait.is_ready())
     }
 
-    /// Blocks until the call ended or `timeout` seconds have passed (then TimeoutError); the call can go on later.
+    /// Blocks until the call ended or `timeout` seconds have passed (then TimeoutError); the call can go on later. Several
+    /// threads may wait for one call: one of them drives it.
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         if self.wait_until(py, deadline_in(timeout))? {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyMemoryView};
+use pyo3::types::{PyBytes, PyMemoryView, PyType};
 use tiree_vm::archive::Archive;
 use tiree_vm::bytecode::BytecodeModule;
 use tiree_vm::context::AnyModule;
@@ -30,6 +30,11 @@ impl VmInstance {
     #[new]
     fn new() -> VmInstance {
         VmInstance
+    }
+
+    /// Pickles as the instance of the process where it arrives, in every protocol.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, ()) {
+        (slf.get_type(), ())
     }
 }
 
@@ -120,7 +125,8 @@ impl VmModule {
 
 #[pymethods]
 impl VmModule {
-    /// The module in file `filepath`, mapped into memory. `destroy_callback()` is called when it is mapped no longer.
+    /// The module in file `filepath`, mapped into memory when it is big. `destroy_callback()` is called when it is used no
+    /// longer.
     #[staticmethod]
     #[pyo3(signature = (instance, filepath, destroy_callback = None))]
     fn mmap(
@@ -130,17 +136,9 @@ impl VmModule {
         destroy_callback: Option<Py<PyAny>>,
     ) -> PyResult<VmModule> {
         let _ = instance;
-        if destroy_callback.is_none() {
-            let archive = py.detach(|| Archive::open(&filepath));
-            return VmModule::load(py, archive, None);
-        }
-        let mmap = py.import("mmap")?;
-        let keywords = PyDict::new(py);
-        keywords.set_item("access", mmap.getattr("ACCESS_READ")?)?;
-        let file = py.import("builtins")?.call_method1("open", (&filepath, "rb"))?;
-        let mapping = mmap.call_method("mmap", (file.call_method0("fileno")?, 0), Some(&keywords));
-        file.call_method0("close")?;
-        VmModule::wrap(py, &mapping?, destroy_callback, true, &filepath.display().to_string())
+        let wrapped = |callback| Wrapped { memory: None, close: None, callback: Some(callback) };
+        let companion = destroy_callback.map(|callback| Arc::new(wrapped(callback)) as Arc<dyn Any + Send + Sync>);
+        VmModule::load(py, py.detach(|| Archive::open_with(&filepath, companion)), None)
     }
 
     /// The module in `buffer`, copied.

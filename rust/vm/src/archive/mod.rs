@@ -1,6 +1,7 @@
 //! `.vmfb` files: the container, what is in it, and whether it is whole.
 //!
-//! An [`Archive`] is read-only and stays in place: bytecode, constants and executables are used where they lie.
+//! An [`Archive`] is read-only and stays in place: constants and executables are used where they lie. Of a mapped file the
+//! tables and the bytecode are copied first: what was verified stays what it was, whatever becomes of the file.
 
 mod digest;
 pub mod flatbuffer;
@@ -15,7 +16,9 @@ use std::path::Path;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
+use crate::buffer::VmBuffer;
 use crate::isa;
+use crate::mapped::Watch;
 use crate::status::{Result, Status, StatusCode};
 use memory::Memory;
 pub use places::Place;
@@ -31,20 +34,30 @@ pub struct Archive {
     flatbuffer: Range<usize>,
     rodata_base: usize,
     def: ModuleDef,
+    /// The FlatBuffer of a mapped file, or of a big one the bytecode alone.
+    tables: Option<VmBuffer>,
+    bytecode: Option<VmBuffer>,
+    /// Goes when the archive does.
+    _companion: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl Archive {
-    /// Maps the file at `path`.
+    /// The file at `path`: read when it is small, else mapped.
     ///
     /// Errors say what is wrong with the file and what to do: not a module, cut short, damaged, of another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Arc<Archive>> {
+        Archive::open_with(path, None)
+    }
+
+    /// As [`open`](Archive::open); `companion` is dropped after the file is mapped no longer.
+    pub fn open_with(path: impl AsRef<Path>, companion: Option<Arc<dyn Any + Send + Sync>>) -> Result<Arc<Archive>> {
         let path = path.as_ref();
-        Archive::new(Memory::map(path)?, path.display().to_string())
+        Archive::new(Memory::map(path)?, path.display().to_string(), companion)
     }
 
     /// Copies `bytes`; `source` names them in messages.
     pub fn copy(bytes: &[u8], source: &str) -> Result<Arc<Archive>> {
-        Archive::new(Memory::copy(bytes)?, source.to_owned())
+        Archive::new(Memory::copy(bytes)?, source.to_owned(), None)
     }
 
     /// Uses 64-byte aligned memory in place; `source` names it in messages.
@@ -58,20 +71,43 @@ impl Archive {
         source: &str,
     ) -> Result<Arc<Archive>> {
         // SAFETY: the contract is the same.
-        Archive::new(unsafe { Memory::foreign(data, length, owner) }?, source.to_owned())
+        Archive::new(unsafe { Memory::foreign(data, length, owner) }?, source.to_owned(), None)
     }
 
-    fn new(memory: Memory, source: String) -> Result<Arc<Archive>> {
+    fn new(memory: Memory, source: String, companion: Option<Arc<dyn Any + Send + Sync>>) -> Result<Arc<Archive>> {
         let bytes = memory.bytes();
+        let watch = Watch::start();
         let flatbuffer = locate(bytes, &source)?;
-        let def = schema::parse(&bytes[flatbuffer.clone()]).map_err(|status| unreadable(status, &source))?;
+        let copied = |bytes: &[u8]| -> Result<VmBuffer> {
+            let copy = VmBuffer::allocate(bytes.len(), memory::ALIGNMENT)?;
+            copy.write(0, bytes)?;
+            Ok(copy.freeze())
+        };
+        let is_mapped = memory.file().is_some();
+        let small = is_mapped && flatbuffer.len() <= digest::LARGEST_CHECKED;
+        let tables = small.then(|| copied(&bytes[flatbuffer.clone()])).transpose()?;
+        let content = tables.as_ref().and_then(VmBuffer::as_slice).unwrap_or(&bytes[flatbuffer.clone()]);
+        let def = schema::parse(content).map_err(|status| unreadable(status, &source))?;
+        let bytecode = (is_mapped && !small).then(|| copied(&content[def.bytecode.clone()])).transpose()?;
         let rodata_base = flatbuffer.end.next_multiple_of(memory::ALIGNMENT);
-        let archive = Archive { source, flatbuffer, rodata_base, def, memory };
+        let archive = Archive { source, flatbuffer, rodata_base, def, tables, bytecode, memory, _companion: companion };
         archive.check_rodata()?;
         archive.set_executables_apart();
         digest::verify(&archive)?;
         archive.check_version()?;
+        watch.check()?;
         Ok(Arc::new(archive))
+    }
+
+    /// DATA_LOSS if it is in a mapped file that was cut short or written to since it was opened.
+    #[inline]
+    pub fn check(&self) -> Result<()> {
+        self.memory.file().map_or(Ok(()), |file| file.check())
+    }
+
+    /// DATA_LOSS if it is in a mapped file whose pages were gone when they were read.
+    pub fn check_pages(&self) -> Result<()> {
+        self.memory.file().map_or(Ok(()), |file| file.check_pages())
     }
 
     /// Name of function `ordinal`, and where its instruction at `pc` comes from, as the module's debug database says.
@@ -100,7 +136,7 @@ impl Archive {
 
     /// The FlatBuffer without its size prefix.
     pub fn flatbuffer(&self) -> &[u8] {
-        &self.bytes()[self.flatbuffer.clone()]
+        self.tables.as_ref().and_then(VmBuffer::as_slice).unwrap_or_else(|| &self.bytes()[self.flatbuffer.clone()])
     }
 
     /// What the FlatBuffer says.
@@ -110,7 +146,8 @@ impl Archive {
 
     /// All bytecode.
     pub fn bytecode(&self) -> &[u8] {
-        &self.flatbuffer()[self.def.bytecode.clone()]
+        let copy = self.bytecode.as_ref().and_then(VmBuffer::as_slice);
+        copy.unwrap_or_else(|| &self.flatbuffer()[self.def.bytecode.clone()])
     }
 
     /// The bytes of rodata segment `index`.

@@ -1,0 +1,273 @@
+//! What happens when pages of a mapped file are gone when they are read: zeros take their place, and the file is marked.
+//!
+//! The system answers a read of a page that the file no longer has with SIGBUS, which ends the process. The handler here
+//! looks for the address among the ranges that were registered. When it is in one, the rest of that range becomes
+//! anonymous memory, so that the read goes on; whoever used the file finds the mark and reports it. Any other SIGBUS is
+//! for whoever handled it before: Python's `faulthandler`, another runtime, or the system.
+//!
+//! The handler reads atomics and calls `mmap`, `sigaction` and `raise`: nothing that could wait for a lock.
+
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize};
+
+/// Times that pages were replaced in this process.
+static LOSSES: AtomicU64 = AtomicU64::new(0);
+/// Registered ranges that have lost pages.
+static LOST_NOW: AtomicUsize = AtomicUsize::new(0);
+
+/// How often pages were lost so far.
+#[inline]
+pub(super) fn losses() -> u64 {
+    LOSSES.load(Acquire)
+}
+
+/// Whether a range that is mapped now has lost pages.
+#[inline]
+pub(super) fn any_lost() -> bool {
+    LOST_NOW.load(Acquire) != 0
+}
+
+/// One range. It is free while `end` is 0 and nobody has claimed it.
+struct Slot {
+    claimed: AtomicBool,
+    start: AtomicUsize,
+    end: AtomicUsize,
+    writable: AtomicBool,
+    lost: AtomicBool,
+}
+
+impl Slot {
+    const fn free() -> Slot {
+        Slot {
+            claimed: AtomicBool::new(false),
+            start: AtomicUsize::new(0),
+            end: AtomicUsize::new(0),
+            writable: AtomicBool::new(false),
+            lost: AtomicBool::new(false),
+        }
+    }
+}
+
+const SLOTS: usize = 64;
+
+/// Slots that never move, and the next ones.
+struct Chunk {
+    slots: [Slot; SLOTS],
+    next: AtomicPtr<Chunk>,
+}
+
+impl Chunk {
+    const fn empty() -> Chunk {
+        Chunk { slots: [const { Slot::free() }; SLOTS], next: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    fn next(&self) -> Option<&'static Chunk> {
+        // SAFETY: null, or a chunk that was leaked when it was linked.
+        unsafe { self.next.load(Acquire).as_ref() }
+    }
+}
+
+static FIRST: Chunk = Chunk::empty();
+
+fn claim() -> &'static Slot {
+    let mut chunk: &'static Chunk = &FIRST;
+    loop {
+        let free = |slot: &&Slot| slot.claimed.compare_exchange(false, true, AcqRel, Relaxed).is_ok();
+        if let Some(slot) = chunk.slots.iter().find(free) {
+            return slot;
+        }
+        chunk = match chunk.next() {
+            Some(next) => next,
+            None => {
+                let new = Box::into_raw(Box::new(Chunk::empty()));
+                if chunk.next.compare_exchange(std::ptr::null_mut(), new, AcqRel, Acquire).is_err() {
+                    // SAFETY: another thread linked its own; nobody has seen this one.
+                    drop(unsafe { Box::from_raw(new) });
+                }
+                continue;
+            }
+        };
+    }
+}
+
+/// A range that is guarded until this is dropped, which must be before it is unmapped.
+pub(super) struct Guarded(&'static Slot);
+
+impl Guarded {
+    /// Guards `length` bytes that are mapped at `start`.
+    pub(super) fn new(start: usize, length: usize, writable: bool) -> Guarded {
+        signal::install();
+        let slot = claim();
+        slot.lost.store(false, Relaxed);
+        slot.writable.store(writable, Relaxed);
+        slot.start.store(start, Relaxed);
+        slot.end.store(start + length, Release);
+        Guarded(slot)
+    }
+
+    /// Whether pages of it are gone.
+    pub(super) fn lost(&self) -> bool {
+        self.0.lost.load(Acquire)
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        self.0.end.store(0, Release);
+        if self.0.lost.swap(false, AcqRel) {
+            LOST_NOW.fetch_sub(1, AcqRel);
+        }
+        self.0.claimed.store(false, Release);
+    }
+}
+
+/// Puts zeros where `address` and what is behind it should be; false when it is in no range.
+#[cfg(unix)]
+fn replace(address: usize) -> bool {
+    let mut chunk: Option<&'static Chunk> = Some(&FIRST);
+    while let Some(here) = chunk {
+        for slot in &here.slots {
+            let (end, start) = (slot.end.load(Acquire), slot.start.load(Relaxed));
+            if !(start..end).contains(&address) {
+                continue;
+            }
+            // The mark first: whoever sees a zero finds it.
+            if !slot.lost.swap(true, AcqRel) {
+                LOST_NOW.fetch_add(1, AcqRel);
+                signal::tell();
+            }
+            LOSSES.fetch_add(1, AcqRel);
+            return signal::zeros(address, end, slot.writable.load(Relaxed));
+        }
+        chunk = here.next();
+    }
+    false
+}
+
+#[cfg(unix)]
+mod signal {
+    use super::{AcqRel, Acquire, AtomicPtr, AtomicUsize, Release, replace};
+    use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, sigaction, siginfo_t};
+    use std::mem::MaybeUninit;
+    use std::ptr;
+
+    type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+
+    /// What handled the signal before.
+    static PREVIOUS: AtomicPtr<sigaction> = AtomicPtr::new(ptr::null_mut());
+    /// The thread that is inside of it.
+    static INSIDE: AtomicUsize = AtomicUsize::new(0);
+    static PAGE: AtomicUsize = AtomicUsize::new(4096);
+
+    /// Makes `handler` the first to hear of the signal. Others may have come in front since the last time.
+    pub(super) fn install() {
+        let ours = handler as Handler as usize;
+        let mut now = MaybeUninit::<sigaction>::zeroed();
+        // SAFETY: asks what is installed; a zeroed action is a valid one.
+        let now = unsafe {
+            if libc::sigaction(SIGBUS, ptr::null(), now.as_mut_ptr()) != 0 {
+                return;
+            }
+            now.assume_init()
+        };
+        if now.sa_sigaction == ours {
+            return;
+        }
+        // SAFETY: no pointers.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        PAGE.store(usize::try_from(page).unwrap_or(4096), Release);
+        // Never freed: the handler may be reading it.
+        PREVIOUS.store(Box::into_raw(Box::new(now)), Release);
+        // SAFETY: the handler is async-signal-safe, keeps errno, and the action is complete.
+        unsafe {
+            let mut action: sigaction = MaybeUninit::zeroed().assume_init();
+            action.sa_sigaction = ours;
+            action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+            libc::sigemptyset(&mut action.sa_mask);
+            libc::sigaction(SIGBUS, &action, ptr::null_mut());
+        }
+    }
+
+    fn errno() -> *mut c_int {
+        #[cfg(target_os = "linux")]
+        // SAFETY: the thread's own.
+        unsafe {
+            libc::__errno_location()
+        }
+        #[cfg(not(target_os = "linux"))]
+        // SAFETY: the thread's own.
+        unsafe {
+            libc::__error()
+        }
+    }
+
+    extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+        // SAFETY: the system gives a valid info; errno is the thread's own.
+        unsafe {
+            let before = *errno();
+            // Sent by a program, it has no address.
+            let is_fault = (*info).si_code > 0;
+            if !(is_fault && replace((*info).si_addr().addr())) {
+                pass_on(signal, info, context, is_fault);
+            }
+            *errno() = before;
+        }
+    }
+
+    /// Anonymous memory from the page of `address` to `end`.
+    pub(super) fn zeros(address: usize, end: usize, writable: bool) -> bool {
+        let start = address & !(PAGE.load(Acquire) - 1);
+        let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED;
+        // SAFETY: a part of a mapping that its owner keeps: it is unmapped after the range is registered no longer, and
+        // nobody reads it then.
+        let mapped =
+            unsafe { libc::mmap(ptr::with_exposed_provenance_mut(start), end - start, protection, flags, -1, 0) };
+        mapped != libc::MAP_FAILED
+    }
+
+    /// Code that reads a file through a view of its own has nobody else to tell it.
+    pub(super) fn tell() {
+        const TEXT: &[u8] = b"tiree: a mapped file was cut short while it was in use; zeros were read instead\n";
+        // SAFETY: writes a constant.
+        unsafe { libc::write(libc::STDERR_FILENO, TEXT.as_ptr().cast(), TEXT.len()) };
+    }
+
+    /// # Safety
+    /// The arguments are those of a signal handler.
+    unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
+        // SAFETY: asks for a number.
+        let me = unsafe { libc::pthread_self() } as usize;
+        // SAFETY: null or leaked by `install`.
+        let previous = unsafe { PREVIOUS.load(Acquire).as_ref() };
+        let target = previous.map_or(SIG_DFL, |action| action.sa_sigaction);
+        // Who calls back what it had replaced would go round in circles.
+        let again = INSIDE.swap(me, AcqRel) == me;
+        if again || target == SIG_DFL || target == SIG_IGN && is_fault {
+            // The instruction that faulted is executed again, and ends the process.
+            // SAFETY: the default action.
+            unsafe {
+                libc::signal(signal, SIG_DFL);
+                if !is_fault {
+                    libc::raise(signal);
+                }
+            }
+        } else if target != SIG_IGN {
+            // SAFETY: what was installed is a function of the kind that its flags say.
+            unsafe {
+                if previous.is_some_and(|action| action.sa_flags & SA_SIGINFO != 0) {
+                    std::mem::transmute::<usize, Handler>(target)(signal, info, context);
+                } else {
+                    std::mem::transmute::<usize, extern "C" fn(c_int)>(target)(signal);
+                }
+            }
+        }
+        INSIDE.store(0, Release);
+    }
+}
+
+#[cfg(not(unix))]
+mod signal {
+    /// Files that are mapped cannot be cut short there.
+    pub(super) fn install() {}
+}

@@ -1,0 +1,139 @@
+"""Memory that a caller shares on purpose: no kernel of another compiler writes into it, no variable keeps it.
+
+Each way to hand memory in is tried with each kind of function that could do harm: one of iree-compile that updates its
+argument in place, and one that stores it in a variable of the module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tiree.runtime as rt
+from runtime.modules import iree_module, tiree_module
+
+SIZE = 1 << 16
+PROGRAM = f"""
+util.global private mutable @state = dense<0.0> : tensor<{SIZE}xf32>
+func.func @update(%a: tensor<{SIZE}xf32>) -> tensor<{SIZE}xf32> {{
+  %i = stablehlo.constant dense<3> : tensor<i32>
+  %u = stablehlo.constant dense<9.0> : tensor<4xf32>
+  %0 = stablehlo.dynamic_update_slice %a, %u, %i
+      : (tensor<{SIZE}xf32>, tensor<4xf32>, tensor<i32>) -> tensor<{SIZE}xf32>
+  return %0 : tensor<{SIZE}xf32>
+}}
+func.func @set(%a: tensor<{SIZE}xf32>) {{
+  util.global.store %a, @state : tensor<{SIZE}xf32>
+  return
+}}
+func.func @get() -> tensor<{SIZE}xf32> {{
+  %g = util.global.load @state : tensor<{SIZE}xf32>
+  return %g : tensor<{SIZE}xf32>
+}}
+func.func @into(%a: tensor<{SIZE}xf32>, %b: tensor<{SIZE}xf32> {{iree.abi.output = 0 : index}}) -> tensor<{SIZE}xf32> {{
+  %0 = stablehlo.add %a, %a : tensor<{SIZE}xf32>
+  return %0 : tensor<{SIZE}xf32>
+}}
+"""
+ELEMENTS = 0x21000020
+
+
+def memory() -> np.ndarray:
+    """Ones, aligned as strictly as any kernel wants."""
+    raw = np.zeros(SIZE * 4 + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    found = raw[start : start + SIZE * 4].view(np.float32)
+    found[:] = 1
+    return found
+
+
+class Lender:
+    """An array of another library."""
+
+    def __init__(self, a: np.ndarray) -> None:
+        self.a = a
+
+    def __dlpack__(self, **keywords: Any) -> object:
+        return self.a.__dlpack__(**keywords)
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return (1, 0)
+
+
+def imported(a: np.ndarray) -> rt.HalBufferView:
+    allocator = rt.get_device("local-sync").allocator
+    usage = int(rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING)
+    buffer = allocator.import_host_allocation(a, int(rt.MemoryType.HOST_LOCAL | rt.MemoryType.DEVICE_VISIBLE), usage)
+    return rt.HalBufferView(buffer, (SIZE,), ELEMENTS)
+
+
+WAYS: dict[str, Callable[[np.ndarray], Any]] = {
+    "numpy": lambda a: a,
+    "memoryview": memoryview,
+    "DLPack": Lender,
+    "from_dlpack": rt.from_dlpack,
+    "from_dlpack of DLPack": lambda a: rt.from_dlpack(Lender(a)),
+    "capsule": lambda a: rt.get_device("local-sync").from_dlpack_capsule(a.__dlpack__()),
+    "import": imported,
+    "view of a shared buffer": lambda a: rt.HalBufferView(rt.from_dlpack(a).get_buffer(), (SIZE,), ELEMENTS),
+    "reference": lambda a: rt.from_dlpack(a).ref,
+    "device array": lambda a: rt.asdevicearray(rt.get_device("local-sync"), a),
+}
+
+
+@pytest.fixture(scope="module")
+def by_iree() -> bytes:
+    return iree_module(PROGRAM)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_functions_of_iree_do_not_write_into_it(way: str, by_iree: bytes, device_name: str) -> None:
+    module, mine = rt.load(by_iree, device_name), memory()
+    given = WAYS[way](mine)
+    assert np.asarray(module.update(given))[3:7].tolist() == [9, 9, 9, 9]
+    np.testing.assert_array_equal(mine, np.ones(SIZE, np.float32))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("compiler", [iree_module, tiree_module])
+def test_variables_do_not_keep_it(way: str, compiler: Callable[[str], bytes], device_name: str) -> None:
+    source = PROGRAM.split("func.func @into")[0]
+    module, mine = rt.load(compiler(source), device_name), memory()
+    module.set(WAYS[way](mine))
+    mine[:] = 5
+    np.testing.assert_array_equal(np.asarray(module.get()), np.ones(SIZE, np.float32))
+
+
+@pytest.mark.parametrize("function", ["update", "set"])
+def test_calls_through_lists_neither(function: str, by_iree: bytes) -> None:
+    context = rt.SystemContext(config=rt.Config("local-sync"))
+    context.add_vm_module(rt.VmModule.copy_buffer(context.instance, by_iree))
+    bound = next(m for name, m in context.modules.items() if name != "hal")
+    mine = memory()
+    inputs = rt.VmVariantList(1)
+    inputs.push_ref(rt.from_dlpack(mine))
+    context.vm_context.invoke(bound.vm_module.lookup_function(function), inputs, rt.VmVariantList(1))
+    np.testing.assert_array_equal(mine, np.ones(SIZE, np.float32))
+    mine[:] = 5
+    assert not (np.asarray(bound.get()) == 5).any()
+
+
+def test_constants_are_not_written() -> None:
+    """A result may be the constant itself, which lies in the module's read-only memory."""
+    rows = ", ".join(str(i % 7) + ".0" for i in range(1024))
+    source = f"""func.func @c() -> tensor<1024xf32> {{
+      %0 = stablehlo.constant dense<[{rows}]> : tensor<1024xf32>
+      return %0 : tensor<1024xf32>
+    }}"""
+    constant = rt.load(iree_module(source), "local-sync").c()
+    update = iree_module(PROGRAM.replace(str(SIZE), "1024"))
+    assert np.asarray(rt.load(update, "local-sync").update(constant))[3] == 9
+
+
+def test_memory_for_results_is_written(by_iree: bytes) -> None:
+    module, mine = rt.load(by_iree, "local-sync"), memory()
+    found = module.into(np.full(SIZE, 4, np.float32), rt.from_dlpack(mine))
+    np.testing.assert_array_equal(mine, np.full(SIZE, 8, np.float32))
+    np.testing.assert_array_equal(np.asarray(found), mine)
