@@ -149,6 +149,7 @@ PHASES: tuple[Phase, ...] = (
         "executables as machine code",
         _stage("codegen", "target_passes"),
         groups=(Group("kernels", "dispatches become loops over memory", "tiree-codegen-lower-to-kernels"),),
+        arrival=_stage("codegen", "target_arrival_passes"),
     ),
     Phase("hal", "command buffers, buffers and device initialisation", _stage("hal", "hal_passes"), checked=True),
     Phase(

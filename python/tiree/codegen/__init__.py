@@ -53,3 +53,10 @@ def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     from tiree.codegen.read_configured import ReadConfiguredExecutables
 
     return [ReadConfiguredExecutables()]
+
+
+def target_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+    """What sees to it that executables that another compiler has translated are images."""
+    from tiree.codegen.check_images import CheckImages
+
+    return [CheckImages()]

@@ -32,6 +32,7 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
+from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure, SymbolOpInterface, SymbolTable
 
 from tiree.dialects.hal_attrs import (
@@ -40,6 +41,7 @@ from tiree.dialects.hal_attrs import (
     ExecutableType,
     PipelineLayoutAttr,
 )
+from tiree.support.typed import int_of
 
 
 @irdl_op_definition
@@ -235,10 +237,17 @@ class _WorkgroupOp(IRDLOperation):
     upper_bound = opt_prop_def(IntegerAttr)
     result = result_def(IndexType)
     traits = traits_def(Pure())
-    assembly_format = "`[` $dimension `]` (`upper_bound` $upper_bound^)? attr-dict `:` type($result)"
 
     def __init__(self, dimension: int) -> None:
         super().__init__(properties={"dimension": IntegerAttr(dimension, IndexType())}, result_types=[IndexType()])
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(f"[{int_of(self.dimension)}]")
+        if self.upper_bound is not None:
+            printer.print_string(f" upper_bound {int_of(self.upper_bound)}")
+        printer.print_op_attributes(self.attributes)
+        printer.print_string(" : ")
+        printer.print_attribute(self.result.type)
 
 
 @irdl_op_definition

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import ParseError
 
 from tiree.dialects.syntax.long_text import CutText, cut_constants
 from tiree.dialects.syntax.reader import Reader
+from tiree.dialects.syntax.unknown import UnknownOperations, excerpt
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.sources import Data, check_text, open_source
 
@@ -40,27 +41,6 @@ def _cut(data: Data, filename: str) -> CutText:
         raise CompileError(Diagnostic(message, f"{filename}:{line}:{column}")) from None
 
 
-def _excerpt(text: str, position: int) -> str:
-    """The source line with a mark below the place; long lines are cut around it."""
-    start = text.rfind("\n", 0, position) + 1
-    end = text.find("\n", position)
-    end = len(text) if end < 0 else end
-    left = max(start, position - 60)
-    line = text[left : min(end, position + 60)].rstrip().replace("\t", " ")
-    return f"{line}\n  {' ' * (position - left)}^"
-
-
-def _unknown_ops(reader: Reader, filename: str) -> list[Diagnostic]:
-    """A finding for each kind of operation that no dialect has, at its first use."""
-    found: list[Diagnostic] = []
-    for name, positions in reader.unknown.items():
-        line, column = reader.line_and_column(positions[0])
-        uses = f" ({len(positions)} uses)" if len(positions) > 1 else ""
-        excerpt = "" if len(reader.unknown) > 1 else _excerpt(reader.text, positions[0])
-        found.append(Diagnostic(reader.unknown_op(name) + uses, f"{filename}:{line}:{column}", excerpt))
-    return found
-
-
 def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
     """See `tiree.dialects.read_module`."""
     from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
@@ -73,21 +53,20 @@ def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = Non
     reader = Reader(ctx, _cut(data, filename), filename)
 
     def refuse(message: str, position: int, cause: Exception) -> NoReturn:
-        position = min(position, len(reader.text))
-        line, column = reader.line_and_column(position)
-        place = f"{filename}:{line}:{column}"
-        raise CompileError(Diagnostic(message, place, _excerpt(reader.text, position))) from cause
+        found = reader.unknown.report(reader)
+        if not isinstance(cause, UnknownOperations):
+            position = min(position, len(reader.text))
+            found.append(Diagnostic(message, reader.place(position), excerpt(reader.text, position)))
+        raise CompileError(found) from cause
 
     try:
         module = reader.read_module()
-        if reader.unknown:
-            raise CompileError(_unknown_ops(reader, filename))
-        return module
-    except CompileError:
-        raise
     except ParseError as error:
         refuse(error.msg, error.span.start, error)
     except RecursionError as error:
         refuse("regions or attributes are nested too deeply", reader.p, error)
     except (VerifyException, UnregisteredConstructException, PyRDLError, *_INPUT_ERRORS) as error:
         refuse(f"this cannot be read: {error}", reader.p, error)
+    if reader.unknown.found:
+        raise CompileError(reader.unknown.report(reader))
+    return module

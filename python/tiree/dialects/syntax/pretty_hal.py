@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IndexType, StringAttr, i32, i64
 from xdsl.ir import Attribute
 
+from tiree.dialects.hal_attrs import ExecutableTargetAttr, PipelineLayoutAttr
 from tiree.dialects.syntax.forms import Custom, Kind, Parts, flags_kind, forms
 from tiree.dialects.syntax.pretty_func import read_arguments
 from tiree.dialects.syntax.reader import CustomReader, Reader
@@ -48,7 +49,24 @@ _STAGES = {"None": 0, "CommandIssue": 1, "CommandProcess": 2, "Dispatch": 4, "Tr
 _MODES = {"None": 0, "OneShot": 1, "AllowInlineExecution": 16, "Unvalidated": 32}
 _ACCESS = {"None": 0, "Read": 1, "Write": 2, "Discard": 4, "DiscardWrite": 6, "MayAlias": 8, "Unaligned": 16, "Any": 32}
 
+
+def _named_or_not(attribute: type[ExecutableTargetAttr | PipelineLayoutAttr]) -> Kind:
+    """A whole attribute, or one without its name: `<"llvm-cpu", "embedded-elf-x86_64", {...}>`."""
+
+    def read(reader: Reader) -> Attribute:
+        if not reader.at("<"):
+            return reader.read_attribute()
+        reader.to_tokens()
+        parameters = attribute.parse_parameters(reader)
+        reader.to_chars()
+        return attribute.new(parameters)
+
+    return read
+
+
 _KINDS: dict[str, Kind] = {
+    "target": _named_or_not(ExecutableTargetAttr),
+    "layout": _named_or_not(PipelineLayoutAttr),
     "memory": flags_kind(MEMORY_TYPES, i32),
     "usage": flags_kind(BUFFER_USAGES, i32),
     "stages": flags_kind({**_STAGES, "Host": 32}, i32),
@@ -57,6 +75,7 @@ _KINDS: dict[str, Kind] = {
     "access": flags_kind(_ACCESS, i32),
     "descriptor": flags_kind({"None": 0, "ReadOnly": 1, "Indirect": 2}, i32),
     "none": flags_kind({"None": 0}, i64),
+    "dealloca": flags_kind({"None": 0, "PreferOrigin": 1}, i64),
 }
 
 
@@ -241,7 +260,7 @@ _QUEUES = {
         f"{_QUEUE} pool ( $pool ) type ( $memory_types ) usage ( $buffer_usage ) flags ( $flags:none ) "
         ": ~result { $result_size } {}"
     ),
-    "hal.device.queue.dealloca": f"{_QUEUE} buffer ( $buffer : ~buffer ) {_FLAGS}",
+    "hal.device.queue.dealloca": f"{_QUEUE} buffer ( $buffer : ~buffer ) flags ( $flags:dealloca ) {{}}",
     "hal.device.queue.fill": f"{_QUEUE} {_TARGET} length ( $length ) pattern ( $pattern : ~pattern ) {_FLAGS}",
     "hal.device.queue.update": f"{_QUEUE} {_SOURCE} {_TARGET} length ( $length ) {_FLAGS}",
     "hal.device.queue.copy": f"{_QUEUE} {_SOURCE} {_TARGET} length ( $length ) {_FLAGS}",
@@ -292,12 +311,11 @@ _EXECUTABLES = {
     "hal.return": "{} (? $arguments : ~arguments )?",
     "hal.executable": "!visibility $sym_name:name {}+ ^body/hal.executable_end",
     "hal.executable.variant": (
-        "!visibility $sym_name:name target ( $target:attribute ) (? objects ( $objects:attribute ) )? !sources {}+ "
+        "!visibility $sym_name:name target ( $target:target ) (? objects ( $objects:attribute ) )? !sources {}+ "
         "^body/hal.executable.variant_end"
     ),
     "hal.executable.export": (
-        "!visibility $sym_name:name (? ordinal ( $ordinal:index ) )? layout ( $layout:attribute ) "
-        "!export_regions <> {}+"
+        "!visibility $sym_name:name (? ordinal ( $ordinal:index ) )? layout ( $layout:layout ) !export_regions <> {}+"
     ),
     "hal.executable.binary": "!visibility $sym_name:name <> {}+",
     "hal.executable.constant.block": "!constant_block",
@@ -312,11 +330,11 @@ _EXECUTABLES = {
     "hal.interface.workgroup.count": _WORKGROUP,
     "hal.interface.workgroup.size": _WORKGROUP,
     "hal.interface.constant.load": (
-        "layout ( $layout:attribute ) ordinal ( $ordinal:index ) (? alignment ( $alignment:index ) )? "
+        "layout ( $layout:layout ) ordinal ( $ordinal:index ) (? alignment ( $alignment:index ) )? "
         "(? values ( $values:attribute ) )? {} : ~result"
     ),
     "hal.interface.binding.subspan": (
-        "layout ( $layout:attribute ) binding ( $binding:index ) (? alignment ( $alignment:index ) )? "
+        "layout ( $layout:layout ) binding ( $binding:index ) (? alignment ( $alignment:index ) )? "
         "(? offset ( $byte_offset ) )? (? flags ( $descriptor_flags:descriptor ) )? : ~result "
         "(? { $dynamic_dims } )? {}"
     ),

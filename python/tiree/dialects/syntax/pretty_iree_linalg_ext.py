@@ -15,7 +15,11 @@ _ARRAYS = ("dimension_map",)
 def _read_parts(reader: Reader, properties: dict[str, Attribute]) -> None:
     """`dimension(1)`, `inclusive(true)`, `dimension_map = [0]`, `<indexing_maps = [..]>`, up to `ins` or `outs`."""
     if reader.take("<"):
-        properties.update(reader.read_entries(">"))
+        # Properties in angles, with braces or without.
+        closing = "}" if reader.take("{") else ">"
+        properties.update(reader.read_entries(closing))
+        if closing == "}":
+            reader.want(">")
     while not (reader.at("ins") or reader.at("outs") or reader.at("{")):
         key = reader.want_word()
         if reader.take("="):

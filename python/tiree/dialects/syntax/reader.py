@@ -25,6 +25,7 @@ from xdsl.utils.lexer import Span
 from tiree.dialects.syntax.attributes import AttributeReader
 from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.scanner import WS
+from tiree.dialects.syntax.unknown import Unknown
 
 _NAME = r"%[\w.$-]+"
 _HEAD = re.compile(
@@ -57,8 +58,7 @@ class Reader(AttributeReader):
         self._custom: dict[str, CustomReader | None] = {}
         self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
         self._first_uses: dict[str, int] = {}
-        self.unknown: dict[str, list[int]] = {}
-        """Where operations stand that no dialect has, by name."""
+        self.unknown = Unknown()
 
     # Values.
 
@@ -127,33 +127,17 @@ class Reader(AttributeReader):
 
     # Operations.
 
-    def op_class(self, name: str, position: int) -> type[Operation]:
+    def op_class(self, name: str, position: int, *, generic: bool = False) -> type[Operation]:
+        """The class of op `name`; for an unknown one in generic form, a stand-in."""
         found = self._classes.get(name)
         if found is None:
             found = self.ctx.get_optional_op(name)
+            if found is None and generic:
+                return self.unknown.stand_in(name, position)
             if found is None:
-                self.fail(self.unknown_op(name), position)
+                self.unknown.give_up(self, name, position)
             self._classes[name] = found
         return found
-
-    def _generic_class(self, name: str, position: int) -> type[Operation]:
-        """The class of an op in generic form, which can be read without knowing it: all unknown ones are reported."""
-        found = self._classes.get(name) or self.ctx.get_optional_op(name)
-        if found is None:
-            self.unknown.setdefault(name, []).append(position)
-            return UnregisteredOp.with_name(name)
-        self._classes[name] = found
-        return found
-
-    def unknown_op(self, name: str) -> str:
-        from difflib import get_close_matches
-
-        dialect = name.partition(".")[0]
-        known = {op.name for op in self.ctx.loaded_ops}
-        if not any(op.startswith(f"{dialect}.") for op in known):
-            return f"unknown operation '{name}': there is no dialect '{dialect}'"
-        close = get_close_matches(name, known, 1)
-        return f"unknown operation '{name}'" + (f"; did you mean '{close[0]}'?" if close else "")
 
     def build(
         self,
@@ -217,7 +201,7 @@ class Reader(AttributeReader):
             self.fail(f"{op.name} has {len(results)} results, {start} names are given", position)
 
     def _read_generic(self, name: str, position: int) -> Operation:
-        cls = self._generic_class(name, position)
+        cls = self.op_class(name, position, generic=True)
         names = self.operand_list()
         successors: list[Block] = []
         match = _SUCCESSORS.match(self.text, self.p)

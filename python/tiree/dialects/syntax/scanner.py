@@ -111,11 +111,11 @@ class Scanner(Parser):
 
     # Errors and locations.
 
-    def fail(self, message: str, position: int | None = None) -> NoReturn:
+    def fail(self, message: str, position: int | None = None, error: type[ParseError] = ParseError) -> NoReturn:
         """Raises the error that `message` describes at `position`, or at the next character that is not blank."""
         if position is None:
             position = self.skip()
-        raise ParseError(Span(position, position + 1, self._parser_state.lexer.input), message)
+        raise error(Span(position, position + 1, self._parser_state.lexer.input), message)
 
     def found(self) -> str:
         """What stands at the current place, for messages."""
@@ -137,6 +137,11 @@ class Scanner(Parser):
         if self.source.cuts:
             return self.source.line_and_column(line, start, position)
         return line, position - start + 1
+
+    def place(self, position: int) -> str:
+        """`file:line:column`."""
+        line, column = self.line_and_column(position)
+        return f"{self.filename}:{line}:{column}"
 
     def location_at(self, position: int) -> FileLineColLoc:
         """The location of `position`; built without xDSL's checks, since every op gets one."""
