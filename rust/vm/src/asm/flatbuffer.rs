@@ -3,6 +3,8 @@
 //! The order of parts, their padding and the sharing of vtables are those of iree-as-module's output, so that modules
 //! can be compared byte for byte.
 
+use std::collections::HashMap;
+
 /// An object in the buffer: its distance from the end of the part that grows to the front.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object(u32);
@@ -21,7 +23,8 @@ pub struct Builder {
     front: Vec<u8>,
     /// Vtables, behind it.
     vtables: Vec<u8>,
-    known: Vec<(Vec<u8>, u32)>,
+    /// Where each vtable is.
+    known: HashMap<Vec<u8>, u32>,
 }
 
 impl Builder {
@@ -92,13 +95,11 @@ impl Builder {
     }
 
     fn vtable(&mut self, bytes: Vec<u8>) -> u32 {
-        if let Some((_, at)) = self.known.iter().find(|(known, _)| *known == bytes) {
-            return *at;
-        }
-        let at = self.vtables.len() as u32;
-        self.vtables.extend_from_slice(&bytes);
-        self.known.push((bytes, at));
-        at
+        let (next, vtables) = (self.vtables.len() as u32, &mut self.vtables);
+        *self.known.entry(bytes).or_insert_with_key(|bytes| {
+            vtables.extend_from_slice(bytes);
+            next
+        })
     }
 
     /// The whole buffer with a size prefix in front.

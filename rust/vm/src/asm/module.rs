@@ -1,6 +1,6 @@
 //! What a module declares outside of its functions.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::function::Function;
 use super::scanner::{Fault, Parsed, Position, Scanner};
@@ -154,6 +154,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     pub tables: Tables,
     exports: Vec<Export>,
+    export_names: HashSet<String>,
+    import_numbers: HashMap<String, u32>,
     function_numbers: HashMap<String, (usize, Position)>,
 }
 
@@ -226,7 +228,8 @@ impl Module {
         let flags = if scanner.eat("optional") { OPTIONAL } else { REQUIRED };
         let position = scanner.position();
         let name = scanner.symbol()?;
-        if self.imports.iter().any(|import| import.name == name) {
+        let number = self.imports.len() as u32;
+        if self.import_numbers.insert(name.clone(), number).is_some() {
             return Err(Fault::new(position, format!("@{name} is imported twice")));
         }
         scanner.expect("cconv")?;
@@ -281,7 +284,7 @@ impl Module {
 
     fn export(&mut self, scanner: &mut Scanner<'_>, position: Position) -> Parsed<()> {
         let name = scanner.symbol()?;
-        if self.exports.iter().any(|export| export.name == name) {
+        if !self.export_names.insert(name.clone()) {
             return Err(Fault::new(position, format!("@{name} is exported twice")));
         }
         let target = if scanner.eat("=") { Some(scanner.symbol()?) } else { None };
@@ -353,8 +356,8 @@ impl Module {
             }
             return Ok(ordinal);
         }
-        if let Some(ordinal) = self.imports.iter().position(|import| import.name == name) {
-            return Ok(ordinal as u32 | IMPORT_BIT);
+        if let Some(ordinal) = self.import_numbers.get(name) {
+            return Ok(ordinal | IMPORT_BIT);
         }
         let local = name.strip_prefix(own).and_then(|rest| rest.strip_prefix('.'));
         let found =

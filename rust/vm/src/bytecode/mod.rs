@@ -94,6 +94,8 @@ pub struct BytecodeModule {
     pub(crate) imports: Vec<ImportFunction>,
     pub(crate) functions: Vec<Function>,
     pub(crate) rodata: Vec<Arc<VmBuffer>>,
+    /// Places of the exports by name, equal names in order; made when a name is first looked up.
+    by_name: OnceLock<Vec<u32>>,
 }
 
 impl std::fmt::Debug for BytecodeModule {
@@ -173,7 +175,15 @@ impl Module for BytecodeModule {
     }
 
     fn lookup_export(&self, name: &str) -> Option<usize> {
-        self.exports().find(|(have, _)| *have == name).map(|(_, ordinal)| ordinal)
+        let exports = &self.archive.def().exports;
+        let name_at = |at: &u32| exports[*at as usize].name.as_str();
+        let by_name = self.by_name.get_or_init(|| {
+            let mut places: Vec<u32> = (0..exports.len() as u32).collect();
+            places.sort_by_key(name_at);
+            places
+        });
+        let first = by_name.partition_point(|at| name_at(at) < name);
+        by_name.get(first).filter(|at| name_at(at) == name).map(|at| exports[*at as usize].ordinal as usize)
     }
 
     fn export_names(&self) -> Vec<&str> {
@@ -226,7 +236,7 @@ fn load(archive: Arc<Archive>, registry: &TypeRegistry) -> Result<BytecodeModule
         .collect::<Result<_>>()?;
     let types = def.types.iter().map(|name| registry.resolve(name)).collect::<Result<_>>()?;
     let rodata = (0..def.rodata.len()).map(|i| rodata_buffer(&archive, i)).collect::<Result<_>>()?;
-    let mut module = BytecodeModule { types, imports, functions, rodata, archive };
+    let mut module = BytecodeModule { types, imports, functions, rodata, archive, by_name: OnceLock::new() };
     for ordinal in 0..module.functions.len() {
         let measured = verify::function(&module, ordinal)?;
         module.functions[ordinal].measure(measured);
