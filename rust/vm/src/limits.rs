@@ -4,8 +4,8 @@
 //!
 //! Fuel is counted in instructions. A call takes as much as the callee has instructions, a backward branch as much as
 //! lie between it and its target (both at most 1024 at a time, the rest as it is reached), and an operation over many
-//! bytes one for every 32. So the fuel that a call used is never less than the instructions that it executed, and depends
-//! on nothing but the module and the arguments.
+//! bytes or elements one for every 32, before it begins. So the fuel that a call used is never less than the instructions
+//! that it executed, and depends on nothing but the module and the arguments.
 
 mod nested;
 mod share;
@@ -110,6 +110,8 @@ pub(crate) struct Budget {
     deadline: Option<Instant>,
     max_stack_depth: Option<u32>,
     watch: Watch,
+    /// Of the current slice, while an operation over many bytes begins.
+    at_hand: isize,
     slices_to_look: u32,
     calls_per_look: u32,
     last_call_look: Option<Instant>,
@@ -179,6 +181,21 @@ impl Budget {
         self.lent = self.lent.map(|lent| lent.saturating_sub(nested));
     }
 
+    /// Says what is left of the current slice, for [`Budget::afford`].
+    pub fn set_at_hand(&mut self, fuel: isize) {
+        self.at_hand = fuel;
+    }
+
+    /// Whether there is fuel for an operation that is about to begin, and that will be charged `cost` when it is done.
+    pub fn afford(&self, cost: usize) -> Result<()> {
+        let gone = self.slice.abs_diff(self.at_hand) as u64;
+        let need = gone.saturating_add(cost as u64);
+        if need > self.left {
+            return Err(self.exhausted());
+        }
+        if self.lent.is_some_and(|lent| need > lent) { Err(nothing_left()) } else { Ok(()) }
+    }
+
     /// The next slice, after one of which `fuel` is left (less than nothing).
     pub fn refill(&mut self, fuel: isize) -> Result<isize> {
         let used = self.slice.abs_diff(fuel) as u64;
@@ -223,6 +240,11 @@ impl Budget {
             Some(deadline) if now >= deadline => Err(past_deadline()),
             _ => Ok(()),
         }
+    }
+
+    /// As `check_deadline`, now.
+    pub fn check_deadline_now(&self) -> Result<()> {
+        if self.deadline.is_some() { self.check_deadline(Instant::now()) } else { Ok(()) }
     }
 
     /// Replaces the deadline: what it was.

@@ -63,11 +63,21 @@ impl Charge {
         Ok(Charge { quota: quota.clone(), bytes })
     }
 
-    /// Takes `bytes` more.
+    /// Takes `bytes` more, which are given back when dropped.
+    pub fn more(&self, bytes: usize) -> Result<Charge> {
+        Charge::new(&self.quota, bytes)
+    }
+
+    /// Takes `bytes` more for good.
     pub fn add(&mut self, bytes: usize) -> Result<()> {
-        self.quota.take(bytes)?;
-        self.bytes += bytes;
+        self.join(self.more(bytes)?);
         Ok(())
+    }
+
+    /// Adds what was taken from the same quota.
+    pub fn join(&mut self, mut more: Charge) {
+        debug_assert!(Arc::ptr_eq(&self.quota, &more.quota));
+        self.bytes += std::mem::take(&mut more.bytes);
     }
 }
 
@@ -89,8 +99,11 @@ mod tests {
             Charge::new(&quota, 50).unwrap_err().to_string(),
             "RESOURCE_EXHAUSTED; out of memory: 50 bytes more than the 60 in use would exceed the context's limit of 100 bytes"
         );
-        charge.add(40).unwrap();
-        assert!(charge.add(usize::MAX).is_err());
+        drop(charge.more(40).unwrap());
+        assert_eq!(quota.used(), 60);
+        charge.join(charge.more(30).unwrap());
+        charge.add(10).unwrap();
+        assert!(charge.more(usize::MAX).is_err());
         assert_eq!(quota.used(), 100);
         drop(charge);
         assert_eq!(quota.used(), 0);

@@ -338,6 +338,29 @@ fn one_long_instruction_has_a_deadline_too() {
     }
 }
 
+/// Nor does it begin without the fuel that it costs.
+#[test]
+fn one_long_instruction_needs_fuel_first() {
+    let context = bulk_context();
+    for (name, _) in BULK {
+        let function = context.function("bulk", name).unwrap();
+        let length = if name.starts_with("re") { 1_i64 << 20 } else { 1 << 24 };
+        let run = |fuel| {
+            let mut call = function.start_limited(vec![length.into(), Value::NULL], &fuel).unwrap();
+            (call.step().map(|_| ()), call.fuel_used())
+        };
+        let (outcome, used) = run(Limits::default());
+        assert!(outcome.is_ok() && used > length as u64 / 32 / 8, "{name} {used}");
+        let limit = |fuel| Limits { fuel: Some(fuel), ..Limits::default() };
+        assert!(run(limit(used)).0.is_ok(), "{name}");
+        for fuel in [used - 1, 20] {
+            let (outcome, used) = run(limit(fuel));
+            assert_eq!(outcome.unwrap_err().limit(), Some(Limit::Fuel), "{name}");
+            assert!(used <= fuel, "{name}: {used} of {fuel}");
+        }
+    }
+}
+
 thread_local! {
     static STOP: Cell<bool> = const { Cell::new(false) };
 }

@@ -1,6 +1,7 @@
 //! What the objects of a bytecode module take from the memory of its context.
 
 use super::BytecodeInstance;
+use crate::limits::Limit;
 use crate::quota::Charge;
 use crate::status::{Result, StatusCode};
 
@@ -17,7 +18,8 @@ impl BytecodeInstance {
     /// Allocates once more after a failure, without the lists that hold each other and nothing else does.
     pub fn allocating<T>(&self, mut allocate: impl FnMut() -> Result<T>) -> Result<T> {
         allocate().or_else(|status| {
-            if status.code() != StatusCode::ResourceExhausted {
+            let no_memory = matches!(status.limit(), None | Some(Limit::Memory));
+            if status.code() != StatusCode::ResourceExhausted || !no_memory {
                 return Err(status);
             }
             self.holders.collect();

@@ -1,19 +1,19 @@
-//! Operations over many bytes or elements, which are done in slices: between two of them the limits are looked at, as
-//! between instructions. What fits into one slice is done at once.
+//! Operations over many bytes or elements. None begins without the fuel that it costs. They are done in slices: between two
+//! of them the limits are looked at, as between instructions. What fits into one slice is done at once.
 //!
-//! An operation that is given up leaves done what it has done, and the list as long as it has become.
+//! An operation on buffers that is given up leaves done what it has done. A list grows as a whole or not at all, also for
+//! other threads; when one becomes shorter, what it held goes as a whole, which is no longer to be given up.
 
 use std::time::Instant;
 
+use super::ops;
 use crate::buffer::VmBuffer;
 use crate::limits::Budget;
-use crate::list::VmList;
+use crate::list::{MAX_LENGTH, VmList};
 use crate::status::Result;
 
 /// Bytes of a slice.
 const BYTES: usize = 1 << 20;
-/// Elements of a list in a slice.
-const ELEMENTS: usize = 1 << 16;
 
 /// Does `work` on the start and the length of each slice, until it says that the rest does not matter.
 fn slices(
@@ -39,6 +39,7 @@ pub fn hash(budget: &mut Budget, source: &VmBuffer, offset: i64, length: i64) ->
     use crate::siphash::SipHash;
 
     let start = source.check_range(offset as u64, length as u64)?;
+    budget.afford(ops::bulk(length as usize))?;
     let (mut hash, mut scratch) = (SipHash::new(), [0; 1024]);
     slices(budget, length as usize, BYTES, |at, size| {
         let from = start + at;
@@ -65,6 +66,7 @@ pub fn compare(
 ) -> Result<bool> {
     left.check_range(left_at, length)?;
     right.check_range(right_at, length)?;
+    budget.afford(ops::bulk(length as usize))?;
     let mut equal = true;
     slices(budget, length as usize, BYTES, |at, size| {
         equal = left.compare(left_at + at as u64, right, right_at + at as u64, size as u64)?;
@@ -80,12 +82,13 @@ pub fn copy(
     (source, from): (&VmBuffer, u64),
     length: u64,
 ) -> Result<()> {
-    if length <= BYTES as u64 {
-        return target.copy_from(to, source, from, length);
-    }
     let first = source.check_range(from, length)?;
     target.check_mutable()?;
     let second = target.check_range(to, length)?;
+    budget.afford(ops::bulk(length as usize))?;
+    if length <= BYTES as u64 {
+        return target.copy_from(to, source, from, length);
+    }
     let (start, end) = (source.as_ptr().addr().get() + first, target.as_ptr().addr().get() + second);
     let backwards = end > start && end - start < length as usize;
     slices(budget, length as usize, BYTES, |at, size| {
@@ -97,10 +100,11 @@ pub fn copy(
 
 /// See [`VmBuffer::clone_range`].
 pub fn clone(budget: &mut Budget, source: &VmBuffer, offset: u64, length: u64, alignment: usize) -> Result<VmBuffer> {
+    source.check_range(offset, length)?;
+    budget.afford(ops::bulk(length as usize))?;
     if length <= BYTES as u64 {
         return source.clone_range(offset, length, alignment);
     }
-    source.check_range(offset, length)?;
     let copy = VmBuffer::allocate(length as usize, alignment)?;
     slices(budget, length as usize, BYTES, |at, size| {
         // SAFETY: inside the copy, which is private, so a plain slice of it may be filled.
@@ -121,6 +125,9 @@ pub fn fill(
 ) -> Result<()> {
     let capacity = (buffer.len() / size) as u64;
     let fits = (index as u64).checked_add(length as u64).is_some_and(|end| end <= capacity);
+    if fits {
+        budget.afford(ops::bulk(length as usize * size))?;
+    }
     if !fits || length as usize * size <= BYTES {
         // At once, or an error.
         return fill(index, length);
@@ -133,19 +140,20 @@ pub fn fill(
 
 /// See [`VmList::resize`]; the number of elements that came or went.
 pub fn resize(budget: &mut Budget, list: &VmList, length: usize) -> Result<usize> {
-    let old = list.len();
-    let change = length.abs_diff(old);
-    if change <= ELEMENTS {
-        list.resize(length)?;
-        return Ok(change);
+    let change = length.abs_diff(list.len());
+    if length <= MAX_LENGTH {
+        budget.afford(ops::bulk(change))?;
     }
-    list.reserve(length)?;
-    slices(budget, change, ELEMENTS, |at, count| {
-        let done = at + count;
-        list.resize(if length > old { old + done } else { old - done })?;
-        Ok(true)
-    })?;
+    list.resize_until(length, &|| budget.check_deadline_now())?;
     Ok(change)
+}
+
+/// See [`VmList::reserve`].
+pub fn reserve(budget: &mut Budget, list: &VmList, capacity: usize) -> Result<()> {
+    if capacity <= MAX_LENGTH {
+        budget.afford(ops::bulk(capacity))?;
+    }
+    list.reserve_until(capacity, &|| budget.check_deadline_now())
 }
 
 #[cfg(test)]
@@ -205,6 +213,7 @@ mod tests {
 
     #[test]
     fn lists_come_to_their_length() {
+        const ELEMENTS: usize = 1 << 16;
         for element in [TypeDef::Any, TypeDef::Ref("vm.list"), TypeDef::Value(ValueType::I32)] {
             let list = VmList::new(element);
             for (length, change) in [(3 * ELEMENTS + 1, 3 * ELEMENTS + 1), (5, 3 * ELEMENTS - 4), (5, 0), (0, 5)] {
@@ -213,6 +222,43 @@ mod tests {
             }
             assert!(resize(&mut budget(), &list, 1 << 30).is_err());
             assert!(list.is_empty());
+        }
+    }
+
+    /// Nothing happens without fuel, and a list that is given up is as it was.
+    #[test]
+    fn what_is_refused_or_given_up_changes_nothing() {
+        let poor = || {
+            let mut budget = Budget::new(&Limits { fuel: Some(999), ..Limits::default() });
+            let fuel = budget.first();
+            budget.set_at_hand(fuel);
+            budget
+        };
+        let late = || Budget::new(&Limits { deadline: Some(Instant::now()), ..Limits::default() });
+        let [source, target] = [1u8, 2].map(|byte| VmBuffer::copy_of(&vec![byte; 32_000], true).unwrap());
+        assert!(copy(&mut poor(), (&target, 0), (&source, 0), 32_000).is_err());
+        assert!(fill(&mut poor(), &target, (0, 8000), 4, |at, count| target.fill_u32(at, count, 7)).is_err());
+        assert!(hash(&mut poor(), &target, 0, 32_000).is_err());
+        assert!(compare(&mut poor(), (&source, 0), (&target, 0), 32_000).is_err());
+        assert!(clone(&mut poor(), &source, 0, 32_000, 1).is_err());
+        assert_eq!(target.to_vec(), [2; 32_000]);
+        assert!(copy(&mut poor(), (&target, 0), (&source, 0), 31_999).is_ok());
+        for element in [TypeDef::Any, TypeDef::Value(ValueType::I32), TypeDef::Value(ValueType::I64)] {
+            let list = VmList::new(element);
+            list.resize(100_000).unwrap();
+            for at in [0, 99_999] {
+                list.set_i32(at, 7).unwrap();
+            }
+            assert!(resize(&mut poor(), &list, 0).is_err());
+            assert!(resize(&mut poor(), &list, 132_000).is_err());
+            assert!(reserve(&mut poor(), &list, 1 << 20).is_err());
+            assert!(resize(&mut late(), &list, 1 << 22).is_err());
+            // Zeros that it would have got do not stay either.
+            list.resize(99_999).unwrap();
+            assert!(resize(&mut late(), &list, 1 << 22).is_err());
+            assert_eq!((list.len(), list.get_i32(0).unwrap()), (99_999, 7));
+            list.resize(100_000).unwrap();
+            assert_ne!(list.get_i32(99_999).ok(), Some(7));
         }
     }
 }

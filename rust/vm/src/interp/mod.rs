@@ -19,7 +19,6 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
-use std::time::Instant;
 
 use self::imports::Called;
 use self::stack::{Header, Stack, caller, header, slot};
@@ -234,7 +233,7 @@ impl Machine {
         self.budget.set_deadline(deadline);
         self.account.fuel.set(self.budget.begin(self.account.fuel.get(), caller.fuel));
         let entered = self.account.enter(&caller, deadline, self.budget.limits());
-        let outcome = match deadline.map_or(Ok(()), |_| self.budget.check_deadline(Instant::now())) {
+        let outcome = match self.budget.check_deadline_now() {
             Ok(()) => self.go_on(),
             Err(status) => Err(self.unwind(status)),
         };

@@ -8,6 +8,7 @@ use super::state::State;
 use crate::buffer::VmBuffer;
 use crate::bytecode::MOVE;
 use crate::context::BytecodeInstance;
+use crate::limits::Budget;
 use crate::list::VmList;
 use crate::refs::Ref;
 use crate::slot::Slot;
@@ -159,10 +160,11 @@ pub fn list_get_ref(list: &VmList, index: i32, want: TypeDef, take: bool) -> Res
 }
 
 /// A new buffer of zeros.
-pub fn buffer_alloc(instance: &BytecodeInstance, length: i64, alignment: i32) -> Result<VmBuffer> {
+pub fn buffer_alloc(budget: &Budget, instance: &BytecodeInstance, length: i64, alignment: i32) -> Result<VmBuffer> {
     let length =
         usize::try_from(length).map_err(|_| Status::invalid_argument(format!("buffer length {length} is negative")))?;
     let charge = instance.charge(length)?;
+    budget.afford(bulk(length))?;
     Ok(VmBuffer::allocate(length, alignment as u32 as usize)?.charged(charge))
 }
 

@@ -158,10 +158,14 @@ impl State {
         unsafe { &*header(self.fp).instance }
     }
 
-    /// What is left of the limits, for operations that take long.
+    /// What is left of the limits, for operations that take long; the state must have the fuel.
     #[inline(always)]
     pub unsafe fn budget<'a>(self) -> &'a mut Budget {
-        unsafe { &mut (*self.m).budget }
+        unsafe {
+            let machine = &mut *self.m;
+            machine.budget.set_at_hand(self.fuel);
+            &mut machine.budget
+        }
     }
 
     /// Entry `ordinal` of the module's type table.
@@ -281,12 +285,13 @@ macro_rules! outlined {
                 fp: *mut u32,
                 ip: *const crate::bytecode::Inst,
                 m: *mut crate::interp::Machine,
+                fuel: isize,
             ) -> crate::status::Result<usize> {
-                let $s = crate::interp::state::State { fp, ip, m, table: std::ptr::null(), fuel: 0 };
+                let $s = crate::interp::state::State { fp, ip, m, table: std::ptr::null(), fuel };
                 // SAFETY: see `State`.
                 unsafe { $body }
             }
-            match body($w.fp, $w.ip, $w.m) {
+            match body($w.fp, $w.ip, $w.m, $w.fuel) {
                 Ok(cost) => $w.next_charged($words, cost),
                 Err(status) => $w.fail(status),
             }

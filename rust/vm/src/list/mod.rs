@@ -1,6 +1,7 @@
 //! `vm.list`: a growable list of numbers, of references, or of anything.
 
 mod cycles;
+mod items;
 mod numbers;
 
 use std::cell::RefCell;
@@ -8,31 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use self::cycles::Holders;
+use self::items::{GoOn, Items, SLICE, resize_items};
 pub(crate) use self::numbers::Numbers;
 use crate::quota::{Charge, Quota};
 use crate::refs::{Ref, RefObject};
 use crate::status::{Result, Status};
 use crate::types::{TypeDef, ValueType};
 use crate::value::Value;
-
-/// What a list that is not of numbers holds.
-enum Items {
-    /// Nothing: the list is of numbers.
-    None,
-    Ref(Vec<Ref>),
-    /// `None` is a slot that was never set.
-    Any(Vec<Option<Value>>),
-}
-
-impl Items {
-    fn len(&self) -> usize {
-        match self {
-            Items::None => 0,
-            Items::Ref(items) => items.len(),
-            Items::Any(items) => items.len(),
-        }
-    }
-}
 
 /// A number on its way into or out of a list.
 #[derive(Clone, Copy)]
@@ -79,7 +62,7 @@ impl Number {
 }
 
 /// Longest list. A module can ask for more with one instruction, and every element is written when a list grows.
-const MAX_LENGTH: usize = 1 << 26;
+pub(crate) const MAX_LENGTH: usize = 1 << 26;
 
 /// A list with a fixed element type. Every operation on one element is atomic.
 pub struct VmList {
@@ -234,11 +217,20 @@ impl VmList {
 
     /// Makes room for `capacity` elements. RESOURCE_EXHAUSTED without memory or beyond 2^26.
     pub fn reserve(&self, capacity: usize) -> Result<()> {
+        self.reserve_until(capacity, &|| Ok(()))
+    }
+
+    /// As `reserve`; with an error of `go_on` there is no more room than before.
+    pub(crate) fn reserve_until(&self, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
+        self.make_room_in(&mut self.lock(), capacity, go_on)
+    }
+
+    fn make_room_in(&self, items: &mut Items, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
         if capacity > MAX_LENGTH {
             return Err(no_memory(capacity));
         }
-        match &mut *self.lock() {
-            Items::None => self.numbers.reserve(capacity),
+        match items {
+            Items::None => self.numbers.reserve(capacity, go_on),
             Items::Ref(items) => self.make_room(items, capacity),
             Items::Any(items) => self.make_room(items, capacity),
         }
@@ -249,28 +241,33 @@ impl VmList {
             return Ok(());
         }
         let capacity = capacity.max(items.capacity() * 2).max(4);
-        if let Some(charge) = &mut *self.charge.lock().unwrap_or_else(PoisonError::into_inner) {
-            charge.add((capacity - items.capacity()) * size_of::<T>())?;
+        let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
+        let bytes = (capacity - items.capacity()) * size_of::<T>();
+        let more = charge.as_ref().map(|charge| charge.more(bytes)).transpose()?;
+        items.try_reserve_exact(capacity - items.len()).map_err(|_| no_memory(capacity))?;
+        if let (Some(charge), Some(more)) = (&mut *charge, more) {
+            charge.join(more);
         }
-        items.try_reserve_exact(capacity - items.len()).map_err(|_| no_memory(capacity))
+        Ok(())
     }
 
-    /// Sets the number of elements; new ones are zero, null or unset.
+    /// Sets the number of elements; new ones are zero, null or unset. Threads that do so at once do it one after the other.
     pub fn resize(&self, length: usize) -> Result<()> {
+        self.resize_until(length, &|| Ok(()))
+    }
+
+    /// As `resize`; with an error of `go_on` the list is as it was.
+    pub(crate) fn resize_until(&self, length: usize, go_on: GoOn<'_>) -> Result<()> {
+        let mut guard = self.lock();
+        self.make_room_in(&mut guard, length, go_on)?;
         // Dropped references may run any code when released, so they leave the lock first.
         let (mut dropped, mut dropped_any) = (Vec::new(), Vec::new());
-        self.reserve(length)?;
-        match &mut *self.lock() {
-            Items::None => self.numbers.resize(length)?,
-            Items::Ref(items) => {
-                dropped = items.split_off(length.min(items.len()));
-                items.resize(length, None);
-            }
-            Items::Any(items) => {
-                dropped_any = items.split_off(length.min(items.len()));
-                items.resize(length, None);
-            }
+        match &mut *guard {
+            Items::None => self.numbers.resize(length, go_on)?,
+            Items::Ref(items) => dropped = resize_items(items, length, go_on)?,
+            Items::Any(items) => dropped_any = resize_items(items, length, go_on)?,
         }
+        drop(guard);
         drop((dropped, dropped_any));
         Ok(())
     }
@@ -472,6 +469,26 @@ mod tests {
         assert_eq!(list.get_ref(0, false).unwrap_err().code(), StatusCode::FailedPrecondition);
         list.push(Value::I64(7)).unwrap();
         assert_eq!(list.get_i64(1).unwrap(), 7);
+    }
+
+    /// Lengths in between are seen by nobody, so none is lost.
+    #[test]
+    fn threads_that_resize_at_once() {
+        for element in [TypeDef::Any, TypeDef::Ref("vm.list"), TypeDef::Value(ValueType::I64)] {
+            let (list, lengths) = (VmList::new(element), [100_000, 170_000, 240_000, 310_000]);
+            list.resize(lengths[0]).unwrap();
+            std::thread::scope(|scope| {
+                for start in 0..2 {
+                    let list = &list;
+                    scope.spawn(move || {
+                        for turn in 0..20 {
+                            list.resize(lengths[(start + turn) % lengths.len()]).unwrap();
+                            assert!(lengths.contains(&list.len()));
+                        }
+                    });
+                }
+            });
+        }
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
 use std::sync::{Mutex, PoisonError};
 
-use super::no_memory;
+use super::{GoOn, SLICE, no_memory};
 use crate::quota::Charge;
 use crate::status::Result;
 use crate::types::ValueType;
@@ -157,26 +157,39 @@ impl Numbers {
         Some(())
     }
 
-    /// Makes room for `capacity` elements.
-    pub fn reserve(&self, capacity: usize) -> Result<()> {
-        self.grow(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner), capacity)
+    /// Makes room for `capacity` elements, unless `go_on` says no.
+    pub fn reserve(&self, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
+        self.grow(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner), capacity, go_on)
     }
 
-    /// Sets the number of elements; new ones are zero.
-    pub fn resize(&self, length: usize) -> Result<()> {
+    /// Sets the number of elements; new ones are zero. When `go_on` says no, nothing changes.
+    pub fn resize(&self, length: usize, go_on: GoOn<'_>) -> Result<()> {
         let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        self.grow(&mut memory, length)?;
-        let old = self.len();
-        // Published first, so that the zeros below are inside; nobody is promised what a racing reader sees.
-        self.length.store(length, Release);
-        for index in old..length.min(memory.written) {
-            self.store(index, 0);
+        self.grow(&mut memory, length, go_on)?;
+        // What has been behind the end of the list becomes zero before it is inside.
+        let (mut at, end) = (self.len(), length.min(memory.written));
+        let whole = self.view(self.data.load(Relaxed), end);
+        while at < end {
+            let next = (at + SLICE).min(end);
+            for index in at..next {
+                whole.store(index, 0);
+            }
+            at = next;
+            if at < end {
+                go_on()?;
+            }
         }
+        self.length.store(length, Release);
         memory.written = memory.written.max(length);
         Ok(())
     }
 
-    fn grow(&self, memory: &mut Memory, capacity: usize) -> Result<()> {
+    /// The first `length` elements of a block, of the kind of these numbers. It must not outlive the block.
+    fn view(&self, data: *mut u8, length: usize) -> Numbers {
+        Numbers { length: AtomicUsize::new(length), data: AtomicPtr::new(data), ..Numbers::new(self.kind) }
+    }
+
+    fn grow(&self, memory: &mut Memory, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
         let have = memory.blocks.last().map_or(0, |block| block.capacity);
         let Some(kind) = self.kind else { return Ok(()) };
         if capacity <= have {
@@ -184,17 +197,21 @@ impl Numbers {
         }
         let capacity = capacity.max(have * 2).max(4);
         let layout = Layout::from_size_align(capacity * size(kind), 8).map_err(|_| no_memory(capacity))?;
-        if let Some(charge) = &mut memory.charge {
-            charge.add(layout.size())?;
-        }
+        let more = memory.charge.as_ref().map(|charge| charge.more(layout.size())).transpose()?;
         // SAFETY: the layout has a non-zero size.
         let data = NonNull::new(unsafe { alloc::alloc_zeroed(layout) }).ok_or_else(|| no_memory(capacity))?;
-        let fresh = Numbers { length: AtomicUsize::new(self.len()), ..Numbers::new(self.kind) };
-        fresh.data.store(data.as_ptr(), Relaxed);
+        let block = Block { data, layout, capacity };
+        let fresh = self.view(data.as_ptr(), self.len());
         for index in 0..self.len() {
+            if index > 0 && index % SLICE == 0 {
+                go_on()?;
+            }
             fresh.store(index, self.load(index).unwrap_or(0));
         }
-        memory.blocks.push(Block { data, layout, capacity });
+        if let (Some(charge), Some(more)) = (&mut memory.charge, more) {
+            charge.join(more);
+        }
+        memory.blocks.push(block);
         memory.written = self.len();
         self.data.store(data.as_ptr(), Release);
         Ok(())

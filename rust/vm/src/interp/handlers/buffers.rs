@@ -76,7 +76,7 @@ fill!(BufferFillI64, fill_u64, u64 as u64);
 
 outlined!(BufferAlloc, 1, |s| {
     let inst = s.inst();
-    let buffer = ops::buffer_alloc(s.instance(), s.i64(inst.a), s.i32(inst.b))?;
+    let buffer = ops::buffer_alloc(s.budget(), s.instance(), s.i64(inst.a), s.i32(inst.b))?;
     let cost = ops::bulk(buffer.len());
     s.slot_mut(inst.c).set(Slot::new(Some(Arc::new(buffer))));
     Ok(cost)

@@ -63,7 +63,7 @@ outlined!(ListAlloc, 2, |s| {
 
 outlined!(ListReserve, 1, |s| {
     let (inst, capacity) = (s.inst(), s.u32(s.inst().b) as usize);
-    ops::list(s.slot(inst.a))?.reserve(capacity)?;
+    bulk::reserve(s.budget(), ops::list(s.slot(inst.a))?, capacity)?;
     Ok(ops::bulk(capacity))
 });
 
