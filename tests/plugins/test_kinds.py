@@ -301,6 +301,22 @@ def register(registry):
 """
 
 
+def test_what_plugins_bring_is_listed() -> None:
+    for name, text in (("t", TILES), ("o", TOY.replace("BODY", "pass")), ("b", BACKEND), ("f", FORMAT)):
+        Path(f"{name}.py").write_text(text.replace("BODY", "pass"))
+    flags = [f"--tiree-plugin={name}.py" for name in "tobf"]
+    lines = ours("compile", "--iree-print-plugin-info", *flags).out.splitlines()
+    assert lines[0].startswith("Plugins: t.py (t@")
+    assert lines[1:] == [
+        "  dialects: toy",
+        "  lowerings: toy.twice",
+        "  kernels: quick-tanh",
+        "  backends: other",
+        "  input formats: count (.count)",
+    ]
+    assert ours("compile", "--iree-print-plugin-info").out.startswith("No plugins are loaded")
+
+
 def test_input_formats_go_by_suffix_or_by_name() -> None:
     for name, flags in (("m.count", ()), ("m.txt", ("--iree-input-type=count",))):
         done = run(FORMAT, "3\n", *flags, "-o", "m.vmfb", name=name)

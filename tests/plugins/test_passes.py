@@ -366,3 +366,17 @@ def test_the_tools_start_without_plugins_code() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_a_plugin_that_is_named_twice_is_loaded_once(folder: Path) -> None:
+    (folder / "p.py").write_text(DROP + "    registry.add_dialect(__import__('xdsl').ir.Dialect('toy', [], []))\n")
+    assert compiled("--tiree-plugin=p.py", "--tiree-plugin=./p.py", "--compile-to=flow").code == 0
+
+
+def test_plugins_passes_are_printed_and_timed_by_name(folder: Path) -> None:
+    (folder / "p.py").write_text(DROP)
+    after = "--mlir-print-ir-after=drop-double-negation"
+    done = compiled("--tiree-plugin=p.py", after, "--mlir-timing", "--compile-to=input")
+    assert "IR Dump After Drop (drop-double-negation)" in done.err
+    assert "%)  drop-double-negation" in done.err
+    assert "no pass 'drop-double-negation'" in compiled(after, "--compile-to=input").err

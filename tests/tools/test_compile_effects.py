@@ -264,6 +264,10 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         "--mlir-elide-elementsattrs-if-larger=3", prints("__elided__"), at("input", "two")
     ),
     "tiree-plugin": effect("--tiree-plugin=mark.py", prints("attributes {mark}"), at("input")),
+    "iree-print-plugin-info": effect(
+        "--iree-print-plugin-info", prints("  passes: mark (before-input), mark-later\n"),
+        ("add.mlir", CPU, "--tiree-plugin=mark.py"),
+    ),
     "iree-preprocessing-pass-pipeline": effect(
         "--iree-preprocessing-pass-pipeline=mark-later", prints("mark-later"),
         at("preprocessing", "add", "--tiree-plugin=mark.py"),

@@ -1,11 +1,12 @@
 """The codegen stage: executables of tensors become machine code.
 
-Each function returns the passes of one phase, in order; nothing heavy is imported before it is called.
+Each function returns the passes of one phase, in order; nothing heavy is imported before it is called. Every backend,
+Tiree's own and those of plugins, adds the passes that treat its variants.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
@@ -13,39 +14,20 @@ if TYPE_CHECKING:
     from tiree.support.options import CompileOptions
 
 
+def _backends(options: CompileOptions) -> list[Any]:
+    from tiree.codegen.cpu.backend import LLVMCPU
+
+    return [LLVMCPU(), *options.extensions.backends.values()]
+
+
 def configuration_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `executable-configurations`: a strategy for every dispatch."""
-    from tiree.codegen.cpu.select_strategies import SelectStrategies
-
-    extensions = options.extensions
-    others = [one for backend in extensions.backends.values() for one in backend.configuration_passes(options)]
-    return [SelectStrategies(extensions.kernels), *others]
+    return [one for backend in _backends(options) for one in backend.configuration_passes(options)]
 
 
 def target_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `executable-targets`: kernels, then machine code."""
-    from tiree.codegen.cpu.lower_again import Originals
-    from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
-    from tiree.codegen.translate_executables import TranslateExecutables
-
-    originals = Originals()
-    passes: list[ModulePass] = [
-        LowerToKernels(originals.bodies, options.extensions.kernels),
-        TranslateExecutables(
-            debug_symbols=options.llvmcpu_debug_symbols,
-            debug_level=options.hal_executable_debug_level,
-            threads=options.threads,
-            dump_intermediates_to=options.dump_intermediates_to,
-            originals=originals,
-        ),
-    ]
-    if options.llvmcpu_debug_symbols and options.hal_executable_debug_level >= 3:
-        from tiree.codegen.capture_sources import CaptureSources
-
-        passes.insert(0, CaptureSources())
-    for backend in options.extensions.backends.values():
-        passes += backend.target_passes(options)
-    return passes
+    return [one for backend in _backends(options) for one in backend.target_passes(options)]
 
 
 def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001

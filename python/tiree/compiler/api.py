@@ -104,6 +104,7 @@ _COMMAND_LINE_ONLY = {
     "o": "name the file with output= (tiree.compile) or output_file= (compile_str)",
     "help": "tiree-compile --help lists the flags",
     "version": "tiree.__version__ has it",
+    "iree-print-plugin-info": "tiree-compile prints it",
     "iree-hal-list-target-backends": "tiree.compiler.query_available_targets() returns them",
 }
 """Flags without a meaning for a call from Python, and what to use there."""
@@ -179,7 +180,9 @@ def compile_file(input_file: str | os.PathLike[str], **keywords: Any) -> bytes |
 
 def query_available_targets() -> list[str]:
     """The names that `target_backends` takes."""
-    return ["llvm-cpu"]
+    from tiree.support.extensions import OWN_BACKENDS
+
+    return list(OWN_BACKENDS)
 
 
 def run_pass_pipeline(program: Any, pipeline: str, *, plugins: Sequence[Any] = (), generic: bool = False) -> str:

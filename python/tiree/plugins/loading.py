@@ -32,10 +32,15 @@ Plugin: TypeAlias = "str | Path | ModuleType | Callable[[Registry], None]"
 
 
 def load_plugins(plugins: Sequence[Plugin]) -> Extensions:
-    """What `plugins` bring, in their order. Raises `CompileError` that names the plugin and the line."""
+    """What `plugins` bring, in their order, each once. Raises `CompileError` that names the plugin and the line."""
     registry = Registry()
+    loaded: set[tuple[str, str, str]] = set()
     for plugin in plugins:
         found, origin = _find(plugin)
+        identity = (origin.file, origin.digest, getattr(found, "__qualname__", ""))
+        if identity in loaded:
+            continue
+        loaded.add(identity)
         registry.begin(origin)
         try:
             _register(found, registry)
@@ -113,6 +118,13 @@ def _load_file(path: str) -> tuple[ModuleType, Origin]:
     return module, origin
 
 
+def installed() -> list[str]:
+    """The names of all installed plugins."""
+    from importlib.metadata import entry_points
+
+    return sorted({entry.name for entry in entry_points(group=GROUP)})
+
+
 def _load_installed(name: str) -> tuple[Any, Origin]:
     """An entry point of that name, or else a module."""
     from importlib.metadata import entry_points
@@ -124,9 +136,8 @@ def _load_installed(name: str) -> tuple[Any, Origin]:
     except ModuleNotFoundError as error:
         if found or error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise CompileError(_not_imported(error, origin)) from error
-        known = sorted({entry.name for entry in entry_points(group=GROUP)})
         hint = "name a file (with .py), a module on PYTHONPATH, or an installed plugin"
-        hint += f": {', '.join(known)}" if known else ""
+        hint += f": {', '.join(installed())}" if installed() else ""
         raise CompileError(Diagnostic("no plugin and no module of this name", name, hint)) from None
     except (Exception, SystemExit) as error:
         raise CompileError(_not_imported(error, origin)) from error

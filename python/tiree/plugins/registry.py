@@ -23,7 +23,7 @@ from tiree.plugins.formats import GuardedFormat, InputFormat
 from tiree.plugins.guard import GuardedPass
 from tiree.plugins.kernels import GuardedKernel
 from tiree.plugins.lowerings import guarded_lowering
-from tiree.support.extensions import Extensions, Origin
+from tiree.support.extensions import OWN_BACKENDS, Extensions, Origin
 from tiree.support.input_type import INPUT_TYPES
 
 
@@ -116,7 +116,7 @@ class Registry:
         """Something else to compile executables for, which `--iree-hal-target-backends=NAME` chooses."""
         if not getattr(backend, "name", ""):
             raise RegistrationError(f"backend {backend!r} has no name")
-        if backend.name in ("llvm-cpu", "local") or backend.name in self._backends:
+        if backend.name in (*OWN_BACKENDS, "local") or backend.name in self._backends:
             raise RegistrationError(f"backend {backend.name!r} exists already; give this one another name")
         self._backends[backend.name] = GuardedBackend(backend, self.origin)
 

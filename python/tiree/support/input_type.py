@@ -1,11 +1,13 @@
-"""`--iree-input-type`: which dialects the input may use. Assumes xDSL only; dialects are told apart by op name."""
+"""`--iree-input-type`: which dialects the input may use. They are told apart by op name; xDSL is imported on use."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from typing import TYPE_CHECKING
 
 from tiree.support.errors import CompileError, Diagnostic
-from tiree.support.locations import location_of
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
 
 _INPUT_DIALECTS = {
     "stablehlo": ("stablehlo", "chlo"),
@@ -13,12 +15,17 @@ _INPUT_DIALECTS = {
     "torch": ("torch", "torch_c"),
     "onnx": ("onnx",),
 }
-INPUT_TYPES = ("auto", "none", *_INPUT_DIALECTS)
 _ALLOWED = {"auto": ("stablehlo", "chlo"), "none": (), "stablehlo": ("stablehlo", "chlo")}
+OWN_TYPES = tuple(_ALLOWED)
+"""The input types that can be compiled without a plugin."""
+INPUT_TYPES = (*OWN_TYPES, *(name for name in _INPUT_DIALECTS if name not in _ALLOWED))
+"""All that are known."""
 
 
 def check_input_type(module: ModuleOp, input_type: str) -> None:
     """Raises one `CompileError` naming each dialect of `module` that `input_type` excludes, where it first occurs."""
+    from tiree.support.locations import location_of
+
     allowed = _ALLOWED.get(input_type, _ALLOWED["auto"])
     watched = {name: kind for kind, names in _INPUT_DIALECTS.items() for name in names}
     found: dict[str, Diagnostic] = {}

@@ -12,14 +12,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.support.errors import CompileError, Diagnostic
-from tiree.support.extensions import NONE, Extensions
+from tiree.support.extensions import NONE, OWN_BACKENDS, Extensions
 from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.ending import is_of_output, open_streams, os_reason, reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
-from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
+from tiree.tools.plugin_flags import INFO, extended, extensions_of, plugin_info, with_extensions
 
 if TYPE_CHECKING:
     from tiree.driver import Job
@@ -79,7 +79,10 @@ def _run(parsed: ParsedFlags, extensions: Extensions) -> int:
         print(f"Tiree compiler version {VERSION} (interchangeable with {COMPATIBLE_WITH})")
         return 0
     if parsed["iree-hal-list-target-backends"]:
-        print("\n  ".join(["Registered target backends:", "llvm-cpu", *extensions.backends]))
+        print("\n  ".join(["Registered target backends:", *OWN_BACKENDS, *extensions.backends]))
+        return 0
+    if parsed[INFO]:
+        sys.stdout.write(plugin_info(extensions))
         return 0
     if len(parsed.positional) != 1:
         what = "no input file" if not parsed.positional else f"several input files: {', '.join(parsed.positional)}"

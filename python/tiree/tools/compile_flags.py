@@ -11,6 +11,8 @@ from dataclasses import replace
 from typing import Any
 
 from tiree.pipeline import PHASE_NAMES
+from tiree.support.extensions import OWN_BACKENDS
+from tiree.support.input_type import OWN_TYPES
 from tiree.support.options import CompileOptions
 from tiree.tools.flags import Flag, ParsedFlags, fail
 from tiree.tools.plugin_flags import PLUGIN, PLUGIN_FLAGS
@@ -45,11 +47,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("iree-hal-target-device", "list", "the device", choices=("local",), refused=_GPU_BACKENDS),
     Flag(
         "iree-hal-local-target-device-backends", "list", "the backends of device local",
-        choices=("llvm-cpu",), refused={"vmvx": _VMVX, "vmvx-inline": _VMVX},
+        choices=OWN_BACKENDS, refused={"vmvx": _VMVX, "vmvx-inline": _VMVX},
     ),
     Flag(
         "iree-hal-target-backends", "list", "the backends (older form)",
-        choices=("llvm-cpu",), refused={**_GPU_BACKENDS, "vmvx": _VMVX, "vmvx-inline": _VMVX},
+        choices=OWN_BACKENDS, refused={**_GPU_BACKENDS, "vmvx": _VMVX, "vmvx-inline": _VMVX},
     ),
     Flag("iree-hal-list-target-backends", "action", "list the backends and exit"),
     Flag("iree-llvmcpu-target-cpu", "str", "host, generic, or an LLVM CPU name", "host", metavar="CPU"),
@@ -68,7 +70,7 @@ FLAGS: tuple[Flag, ...] = (
     # Input.
     Flag(
         "iree-input-type", "choice", "the dialects of the input", "auto",
-        choices=("auto", "none", "stablehlo"),
+        choices=OWN_TYPES,
         refused={
             "tosa": "TOSA input comes with a later release; convert to StableHLO or linalg",
             "torch": "torch input comes with a later release; export StableHLO with torch_xla or iree-turbine",
@@ -164,7 +166,6 @@ REFUSED: dict[str, str] = {
     "iree-parameter-import": _PARAMETERS,
     "iree-parameter-splat": _PARAMETERS,
     "iree-plugin": "plugins are Python files here: --tiree-plugin=FILE_OR_MODULE",
-    "iree-print-plugin-info": "there are no binary plugins; tiree-opt --tiree-plugin=FILE --help lists the passes",
     "iree-cuda-target": _CPU_ONLY,
     "iree-hip-target": _CPU_ONLY,
     "iree-vulkan-target": _CPU_ONLY,

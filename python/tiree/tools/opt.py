@@ -55,6 +55,7 @@ _ONLY_COMPILE = frozenset(
         "tiree-report",
         "dump-compilation-phases-to",
         "iree-hal-list-target-backends",
+        "iree-print-plugin-info",
     }
     | {flag.name for flag in COMPILE_FLAGS if flag.name.startswith("iree-hal-dump-")}
 )

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from tiree.support.options import CompileOptions
 
 PLUGIN = "tiree-plugin"
+INFO = "iree-print-plugin-info"
 PREPROCESSING = "iree-preprocessing-pass-pipeline"
 PLUGIN_FLAGS: tuple[Flag, ...] = (
     Flag(PLUGIN, "repeat", "a plugin: a Python file, a module, or an installed plugin's name", metavar="FILE|MODULE"),
+    Flag(INFO, "action", "print what the plugins bring and exit"),
     Flag(PREPROCESSING, "str", "passes to run before the phase preprocessing", "", metavar="'a,b{key=value}'"),
 )
 
@@ -65,6 +67,28 @@ def _chosen(parsed: ParsedFlags, extensions: Extensions) -> Any:
     if len(named) > 1:
         raise fail(f"several backends: {', '.join(named)}", "compile for one at a time")
     return extensions.backends[named[0]] if named and named[0] in extensions.backends else None
+
+
+def plugin_info(extensions: Extensions) -> str:
+    """What `--iree-print-plugin-info` prints."""
+    if not extensions.origins:
+        from tiree.plugins.loading import installed
+
+        return f"No plugins are loaded; --{PLUGIN} names them. Installed: {', '.join(installed()) or 'none'}\n"
+    points = {
+        name: [point for point, passes in extensions.placed.items() if any(one.name == name for one in passes)]
+        for name in extensions.passes
+    }
+    kinds = {
+        "passes": [f"{name} ({', '.join(at)})" if at else name for name, at in points.items()],
+        "dialects": list(extensions.dialects),
+        "lowerings": list(extensions.lowerings),
+        "kernels": [one.name for one in extensions.kernels],
+        "backends": list(extensions.backends),
+        "input formats": [f"{one.name} ({', '.join(one.suffixes)})" for one in extensions.formats],
+    }
+    lines = [f"Plugins: {', '.join(f'{origin.name} ({origin.label})' for origin in extensions.origins)}"]
+    return "\n".join([*lines, *(f"  {kind}: {', '.join(names)}" for kind, names in kinds.items() if names)]) + "\n"
 
 
 def with_extensions(options: CompileOptions, parsed: ParsedFlags, extensions: Extensions) -> CompileOptions:
