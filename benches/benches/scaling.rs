@@ -17,7 +17,7 @@ const ROUNDS: usize = 7;
 /// Wall time and CPU time of `calls` calls on each of `threads` threads.
 fn time(context: &Context, argument: i32, calls: usize, threads: usize) -> (f64, f64) {
     let forks: Vec<Context> = (0..threads).map(|_| context.fork().unwrap()).collect();
-    let barrier = Barrier::new(threads + 1);
+    let barrier = Barrier::new(threads);
     std::thread::scope(|scope| {
         let workers: Vec<_> = forks
             .iter()
@@ -27,20 +27,19 @@ fn time(context: &Context, argument: i32, calls: usize, threads: usize) -> (f64,
                     let function = fork.function("programs", "count").unwrap();
                     function.invoke(vec![Value::I32(argument)]).unwrap();
                     barrier.wait();
+                    let (start, cpu) = (Instant::now(), thread_cpu());
                     for _ in 0..calls {
                         function.invoke(vec![Value::I32(argument)]).unwrap();
                     }
-                    barrier.wait();
-                    thread_cpu()
+                    (start, Instant::now(), thread_cpu() - cpu)
                 })
             })
             .collect();
-        barrier.wait();
-        let start = Instant::now();
-        barrier.wait();
-        let wall = start.elapsed().as_secs_f64();
-        let cpu: f64 = workers.into_iter().map(|worker| worker.join().unwrap().as_secs_f64()).sum();
-        (wall, cpu)
+        // From the first start to the last end, whenever this thread comes to run.
+        let times: Vec<_> = workers.into_iter().map(|worker| worker.join().unwrap()).collect();
+        let start = times.iter().map(|time| time.0).min().unwrap();
+        let end = times.iter().map(|time| time.1).max().unwrap();
+        ((end - start).as_secs_f64(), times.iter().map(|time| time.2.as_secs_f64()).sum())
     })
 }
 

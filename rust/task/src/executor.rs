@@ -218,8 +218,8 @@ impl Executor {
         let helpers = (self.worker_count() as u64 - 1).min(count - first - 1) as usize;
         self.shared.push((0..helpers).map(|_| Work::Grid(grid.clone())), helpers, options.priority);
         match self.shared.current() {
-            Some(worker) => grid.participate(&participant, || worker.run_urgent()),
-            None => grid.participate(&participant, || ()),
+            Some(worker) => grid.participate(&participant, worker),
+            None => grid.participate(&participant, &()),
         }
         grid.wait_done();
         body.into_result()

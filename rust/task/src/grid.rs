@@ -34,6 +34,23 @@ pub struct Participant {
     pub local_memory_limit: usize,
 }
 
+/// Work that comes between two claims.
+pub(crate) trait Urgent {
+    /// Whether there is some; may be wrong while others push or take.
+    fn waits(&self) -> bool;
+    /// Runs it.
+    fn run(&self);
+}
+
+/// There is none for threads outside of the pool.
+impl Urgent for () {
+    fn waits(&self) -> bool {
+        false
+    }
+
+    fn run(&self) {}
+}
+
 struct Shard {
     next: AtomicU64,
     end: u64,
@@ -162,27 +179,29 @@ impl GridShared {
         }
     }
 
-    /// Takes part until nothing is left to claim. Called by the owner and by helpers. `between` is called between claims
-    /// unless the grid is urgent.
-    pub(crate) fn participate(&self, participant: &Participant, between: impl Fn()) {
+    /// Takes part until nothing is left to claim. Called by the owner and by helpers. `urgent` is looked at between claims
+    /// unless the grid is urgent itself.
+    pub(crate) fn participate(&self, participant: &Participant, urgent: &impl Urgent) {
         if self.participants.fetch_add(1, Ordering::Relaxed) < self.max_participants {
             let first = participant.index % self.shards.len();
             for offset in 0..self.shards.len() {
-                self.drain_shard(&self.shards[(first + offset) % self.shards.len()], participant, &between);
+                self.drain_shard(&self.shards[(first + offset) % self.shards.len()], participant, urgent);
             }
         }
         self.participants.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn drain_shard(&self, shard: &Shard, participant: &Participant, between: &impl Fn()) {
+    fn drain_shard(&self, shard: &Shard, participant: &Participant, urgent: &impl Urgent) {
+        // Counted at the end of the shard: all participants share the counter's cache line.
+        let mut done = 0;
         loop {
             // The load keeps late helpers from pushing the counter up without bound.
             if shard.next.load(Ordering::Relaxed) >= shard.end {
-                return;
+                break;
             }
             let start = shard.next.fetch_add(self.claim, Ordering::Relaxed);
             if start >= shard.end {
-                return;
+                break;
             }
             let end = shard.end.min(start + self.claim);
             // After a failure the rest is only counted down, so that the owner can leave.
@@ -194,13 +213,21 @@ impl GridShared {
                     self.failed.store(true, Ordering::Relaxed);
                 }
             }
-            // Release: everything the tiles wrote is visible to the owner, which loads with Acquire.
-            if self.remaining.fetch_sub(end - start, Ordering::AcqRel) == (end - start) | PARKED {
-                self.owner.unpark();
+            done += end - start;
+            if self.interruptible && urgent.waits() {
+                // The owner does not wait for what comes between.
+                self.count_down(std::mem::take(&mut done));
+                urgent.run();
             }
-            if self.interruptible {
-                between();
-            }
+        }
+        self.count_down(done);
+    }
+
+    /// `done` tiles have been run, or skipped.
+    fn count_down(&self, done: u64) {
+        // Release: everything the tiles wrote is visible to the owner, which loads with Acquire.
+        if done > 0 && self.remaining.fetch_sub(done, Ordering::AcqRel) == done | PARKED {
+            self.owner.unpark();
         }
     }
 

@@ -261,9 +261,9 @@ fn run_grid(tiles: u64, fails: Option<u64>) -> (Vec<usize>, Result<(), Error>) {
         let grid = std::sync::Arc::new(GridShared::new(&body, 0..tiles, 2, Priority::Normal));
         let helper = {
             let grid = grid.clone();
-            thread::spawn(move || grid.participate(&participant(1), || ()))
+            thread::spawn(move || grid.participate(&participant(1), &()))
         };
-        grid.participate(&participant(0), || ());
+        grid.participate(&participant(0), &());
         grid.wait_done();
         // From here on the helper may touch counters only.
         let result = body.into_result();

@@ -20,6 +20,19 @@ pub(crate) use std::thread::{Thread, current, park};
 
 use std::time::{Duration, Instant};
 
+/// As [`spin`], but lets other threads have the processor between two attempts.
+pub(crate) fn yielding<R>(time: Duration, mut attempt: impl FnMut() -> Option<R>) -> Option<R> {
+    let start = Instant::now();
+    while start.elapsed() < time {
+        std::thread::yield_now();
+        let found = attempt();
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
 /// Tries `attempt` until it gives something or `time` is over. Once at most in models, where time stands still.
 #[inline]
 pub(crate) fn spin<R>(time: Duration, mut attempt: impl FnMut() -> Option<R>) -> Option<R> {

@@ -44,7 +44,8 @@ pub struct TopologyOptions {
     pub nodes: Nodes,
     /// Which of these cores, and whether workers are pinned to them.
     pub distribution: Distribution,
-    /// How long an idle worker spins before it sleeps, in microseconds.
+    /// How long an idle worker spins before it sleeps, in microseconds; where that has been worth it, it yields for twice as
+    /// long then.
     pub worker_spin_us: u32,
     /// Local memory per worker in bytes. 0: the size of the L2 cache.
     pub worker_local_memory: usize,

@@ -5,7 +5,7 @@
 
 use crate::error::from_panic;
 use crate::executor::Priority;
-use crate::grid::{GridShared, Participant};
+use crate::grid::{GridShared, Participant, Urgent};
 use crate::machine::pin_current_thread;
 use crate::scope::Scope;
 use crate::sleep::EventCount;
@@ -139,15 +139,17 @@ impl WorkerThread {
             local_memory_limit: self.shared.topology.local_memory,
         }
     }
+}
 
-    /// Runs the urgent work that is waiting. Called between two claims of an ordinary grid.
-    pub(crate) fn run_urgent(&self) {
-        if self.in_urgent.get() {
-            return;
-        }
+impl Urgent for WorkerThread {
+    fn waits(&self) -> bool {
+        self.shared.urgent_count.load(Ordering::Relaxed) > 0 && !self.in_urgent.get()
+    }
+
+    fn run(&self) {
         while let Some(work) = self.shared.take_urgent() {
             self.in_urgent.set(true);
-            self.run(work);
+            Source::run(self, work);
             self.in_urgent.set(false);
         }
     }
@@ -167,7 +169,7 @@ impl Source for WorkerThread {
 
     fn run(&self, work: Work) {
         match work {
-            Work::Grid(grid) => grid.participate(&self.participant(), || self.run_urgent()),
+            Work::Grid(grid) => grid.participate(&self.participant(), self),
             Work::Task(task, scope) => run_task(task, scope),
         }
     }

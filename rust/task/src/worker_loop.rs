@@ -4,7 +4,7 @@
 //!
 //! A worker repeats:
 //! 1. `find`: its own deque, the injectors, the deques of the others;
-//! 2. nothing there: it is a searcher and looks again for the spin time;
+//! 2. nothing there: it is a searcher and looks again for a while, see [`Patience`];
 //! 3. nothing there either: it announces its sleep, looks once more, and then
 //!    * searches again, if there is something after all;
 //!    * leaves, if the pool is shutting down;
@@ -15,7 +15,8 @@
 //! the worker that ran it, which comes back to step 1.
 
 use crate::sleep::EventCount;
-use crate::sync::{AtomicBool, Ordering, spin};
+use crate::sync::{AtomicBool, Ordering, spin, yielding};
+use std::cell::Cell;
 use std::time::Duration;
 
 /// Where a worker finds its work, and how it runs it.
@@ -29,18 +30,45 @@ pub(crate) trait Source {
     fn run(&self, work: Self::Work);
 }
 
+/// How long a worker looks for work before it sleeps: for the spin time, and after that for twice as long while it lets
+/// others have the processor, as long as one of the last searches found something. Work often comes when somebody has
+/// been woken by the end of the work before, and to be woken takes about as long as the spin time.
+struct Patience {
+    spin: Duration,
+    /// Searches that found nothing since the last one that did.
+    misses: Cell<u32>,
+}
+
+impl Patience {
+    /// Misses after which a worker does without the second part.
+    const FEW: u32 = 4;
+    /// Of so many searches one tries it then.
+    const AGAIN: u32 = 16;
+
+    fn look<R>(&self, mut attempt: impl FnMut() -> Option<R>) -> Option<R> {
+        let misses = self.misses.get();
+        let found = spin(self.spin, &mut attempt).or_else(|| {
+            let longer = !self.spin.is_zero() && (misses < Self::FEW || misses.is_multiple_of(Self::AGAIN));
+            if longer { yielding(2 * self.spin, &mut attempt) } else { None }
+        });
+        self.misses.set(if found.is_some() { 0 } else { misses.wrapping_add(1) });
+        found
+    }
+}
+
 /// Works until `shutdown` is set and nothing is left.
 pub(crate) fn work(source: &impl Source, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) {
-    while let Some(work) = source.find().or_else(|| search(source, events, shutdown, spin_time)) {
+    let patience = Patience { spin: spin_time, misses: Cell::new(0) };
+    while let Some(work) = source.find().or_else(|| search(source, events, shutdown, &patience)) {
         source.run(work);
     }
 }
 
-/// Looks for work until there is some, asleep after the spin time; None when the worker has to leave.
-fn search<S: Source>(source: &S, events: &EventCount, shutdown: &AtomicBool, spin_time: Duration) -> Option<S::Work> {
+/// Looks for work until there is some, asleep when that takes long; None when the worker has to leave.
+fn search<S: Source>(source: &S, events: &EventCount, shutdown: &AtomicBool, patience: &Patience) -> Option<S::Work> {
     events.begin_search();
     loop {
-        let found = spin(spin_time, || match source.find() {
+        let found = patience.look(|| match source.find() {
             Some(work) => Some(Some(work)),
             None => shutdown.load(Ordering::Relaxed).then_some(None),
         });

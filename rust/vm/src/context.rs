@@ -122,7 +122,9 @@ impl NativeInstance {
     }
 }
 
-/// A module in a context.
+/// A module in a context. Aligned so that the counts of its `Arc`, which every call changes, share no cache line (nor the
+/// pair of lines that processors fetch together) with anything that calls on other threads use.
+#[repr(align(128))]
 pub(crate) enum Instance {
     Bytecode(BytecodeInstance),
     Native(NativeInstance),
@@ -161,6 +163,8 @@ pub struct ContextOptions {
     pub limits: Limits,
 }
 
+/// Aligned for the same reason as [`Instance`].
+#[repr(align(128))]
 struct Inner {
     instances: RwLock<Vec<Arc<Instance>>>,
     frozen: bool,
