@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 import tiree.runtime as rt
 from runtime.modules import ADD, tiree_module
 from runtime.threads import in_threads
@@ -141,3 +143,83 @@ def test_eight_threads_on_one_context(device: rt.HalDevice):
         return run
 
     in_threads([work(number) for number in range(8)])
+
+
+LONG = """
+vm.module @long version 0
+vm.type !vm.buffer
+vm.import @gate.wait cconv "0v_v"
+vm.global.ref mutable @buffer : !vm.buffer
+vm.global.i32 mutable @stop
+vm.export @spin
+vm.func @spin() -> () {
+^bb0:
+  %i0 = vm.const.i32 16
+  %i2:3 = vm.const.i64 64
+  vm.br ^bb1()
+^bb1:
+  %r0 = vm.buffer.alloc %i2:3, %i0
+  vm.global.store.ref %R0, @buffer : !vm.buffer
+  %i1 = vm.global.load.i32 @stop
+  vm.cond_br %i1, ^bb2(), ^bb1()
+^bb2:
+  vm.return
+}
+vm.export @wait
+vm.func @wait() -> () {
+^bb0:
+  %i0 = vm.const.i32 16
+  %i2:3 = vm.const.i64 64
+  %r0 = vm.buffer.alloc %i2:3, %i0
+  vm.global.store.ref %R0, @buffer : !vm.buffer
+  vm.call @gate.wait()
+  vm.return
+}
+vm.export @end
+vm.func @end() -> () {
+^bb0:
+  %i0 = vm.const.i32 1
+  vm.global.store.i32 %i0, @stop
+  vm.return
+}
+vm.export @length
+vm.func @length() -> (i64) {
+^bb0:
+  %r0 = vm.global.load.ref @buffer : !vm.buffer
+  %i0:1 = vm.buffer.length %r0
+  vm.return %i0:1
+}
+"""
+
+
+class Gate(rt.PythonModule, name="gate"):
+    """Its `wait` ends when the gate is opened."""
+
+    opened = threading.Event()
+
+    def wait(self) -> None:
+        assert self.opened.wait(60)
+
+
+@pytest.mark.parametrize("name", ["spin", "wait"])
+def test_forks_do_not_wait_for_calls(name: str):
+    """Neither for bytecode that stores a global all the time, nor for a method of a Python module."""
+    module = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(LONG))
+    context = rt.SystemContext(vm_modules=[Gate.create(), module])
+    long = context.modules.long
+    Gate.opened.clear()
+    thread = threading.Thread(target=long[name], daemon=True)
+    thread.start()
+    forks = 0
+    while forks < 50:
+        fork = context.fork().modules.long
+        try:
+            assert fork.length() == 64
+        except rt.StatusError:
+            continue  # The call has not begun: the global is null.
+        forks += 1
+    assert thread.is_alive()
+    Gate.opened.set()
+    long.end()
+    thread.join(60)
+    assert not thread.is_alive()

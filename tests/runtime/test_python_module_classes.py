@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import threading
 import weakref
@@ -181,6 +182,11 @@ def refused(body: str, text: str) -> None:
         ("def f(self, x: int | str) -> None:", r"annotated as a union; only `T \| None`"),
         ("def f(self, x: np.uint8) -> None:", r"annotated as np\.uint8; functions"),
         ("def f(self) -> tuple[int, ...]:", r"the result is annotated as tuple\[int, \.\.\.\]; several results"),
+        ("def f() -> None:", r"^m\.f\(\) has no parameter for self; add one, or make it a @staticmethod"),
+        ("def f(*, x: rt.i32) -> None:", r"^m\.f\(\) has no parameter for self"),
+        ("def f(x: rt.i32) -> None:", r'its first parameter "x" would be self, but has an annotation; add a parameter'),
+        ("@classmethod\n    def f() -> None:", r"^m\.f\(\) has no parameter for the class"),
+        ("@staticmethod\n    def f(x) -> None:", r'^m\.f\(\): parameter "x" has no annotation'),
         ("def f(self, x: 'nowhere') -> None:", r"an annotation cannot be evaluated: name 'nowhere'"),
     ],
 )
@@ -208,6 +214,47 @@ def test_inheritance(device: rt.HalDevice):
 
     module = rt.load_vm_modules(Derived.create(), config=rt.Config(device=device))[0]
     assert (module.name, module.one(), module.two()) == ("Derived", 1, 22)
+
+
+class Kinds(rt.PythonModule, name="kinds"):
+    """Methods of every kind."""
+
+    base = 10
+
+    @staticmethod
+    def added(a: rt.i32, b: rt.i32) -> rt.i32:
+        return a + b
+
+    @classmethod
+    def based(cls, a: rt.i32) -> rt.i32:
+        return cls.base + a
+
+    @staticmethod
+    async def later(text: str) -> str:
+        return text + "!"
+
+    @functools.lru_cache(maxsize=4)  # noqa: B019 - What is kept is the test's.
+    def cached(self, a: rt.i32) -> rt.i32:
+        return 2 * a
+
+    @staticmethod
+    def private(a):
+        return a
+
+
+class MoreKinds(Kinds, name="more"):
+    base = 20
+
+
+@pytest.mark.parametrize(("kinds", "base"), [(Kinds, 10), (MoreKinds, 20)])
+def test_static_and_class_methods(device: rt.HalDevice, kinds: type[Kinds], base: int):
+    assert [export.name for export in kinds.exports] == ["added", "based", "later", "cached"]
+    assert [export.cconv for export in kinds.exports] == ["0ii_i", "0i_i", "0r_r", "0i_i"]
+    module = rt.load_vm_modules(kinds.create(), config=rt.Config(device=device))[0]
+    assert (module.added(3, 4), module.based(1), module.cached(4)) == (7, base + 1, 8)
+    text = rt.VmBuffer(4)
+    memoryview(text)[:] = b"abcd"
+    assert bytes(module.later(text)) == b"abcd!"
 
 
 class Counter(rt.PythonModule, name="counter"):

@@ -93,6 +93,19 @@ def test_programs_are_reduced() -> None:
     assert len(repr(short).splitlines()) < 30
 
 
+def test_a_campaign_compares_as_many_as_asked(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Programs that the reference gives up are left out, and others take their place."""
+    monkeypatch.setattr(campaign, "expected", lambda program: expected(program, steps=50))
+    monkeypatch.setattr("sys.argv", ["campaign", "--programs", "12", "--first", "5"])
+    assert campaign.main() == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("12 programs compared, ")
+    left_out = int(second.removesuffix(" more were too long for the reference"))
+    assert left_out > 0
+    unbounded = [seed for seed in range(5, 17 + left_out) if not expected(generate(RandomChoices(seed)), 50).is_bounded]
+    assert len(unbounded) == left_out
+
+
 def test_a_campaign_stores_what_it_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     good = Campaign(tmp_path / "good")
     for seed in range(20):

@@ -50,7 +50,8 @@ class Export:
 class PythonModule:
     """Base of modules written in Python: `class Name(PythonModule, name="name", version=0)`.
 
-    Methods with annotations and without a leading underscore are exports. `async def` methods suspend the call.
+    Methods with annotations and without a leading underscore are exports, static ones and those of the class too.
+    `async def` methods suspend the call.
     `create()` gives the `VmModule`; `__init__` runs for each context, and the object lives as long as the context.
     """
 
@@ -64,7 +65,7 @@ class PythonModule:
         cls.module_version = version
         if not cls.module_name or "." in cls.module_name:
             raise TypeError(f'a module cannot be called "{cls.module_name}": names have no dots and are not empty')
-        cls.exports = tuple(_export(cls.module_name, method) for method in _methods(cls) if method.__annotations__)
+        cls.exports = tuple(_export(cls, name, method) for name, method in _methods(cls).items())
 
     @classmethod
     def create(cls, factory: Callable[[], Self] | None = None) -> _native.VmModule:
@@ -79,24 +80,47 @@ class PythonModule:
         return interface.create()
 
 
-def _methods(cls: type) -> list[types.FunctionType]:
-    """Public methods of a class and its bases, the nearest definition of each name, in order of first definition."""
+@dataclass(frozen=True)
+class Method:
+    """A public method: `first` is what its first parameter takes, nothing for a static one."""
+
+    function: Callable[..., Any]
+    first: str
+
+
+def _methods(cls: type) -> dict[str, Method]:
+    """Public annotated methods of a class and its bases, the nearest of each name, in order of first definition."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if base not in (object, PythonModule):
             found.update({name: value for name, value in vars(base).items() if not name.startswith("_")})
-    return [value for value in found.values() if isinstance(value, types.FunctionType)]
+    methods = {name: _method(value) for name, value in found.items()}
+    return {name: method for name, method in methods.items() if method and method.function.__annotations__}
 
 
-def _export(module: str, method: types.FunctionType) -> Export:
-    """Raises `TypeError` for annotations without a meaning."""
-    where = f"{module}.{method.__name__}()"
+def _method(value: Any) -> Method | None:
+    """Functions, also static ones, those of classes, and what decorators made of them."""
+    if isinstance(value, staticmethod | classmethod):
+        function: Callable[..., Any] = cast("Any", value).__func__
+        return Method(function, "the class" if isinstance(value, classmethod) else "")
+    is_method = callable(value) and not isinstance(value, type) and hasattr(value, "__get__")
+    return Method(value, "self") if is_method and hasattr(value, "__annotations__") else None
+
+
+def _export(cls: type[PythonModule], name: str, method: Method) -> Export:
+    """Raises `TypeError` for annotations without a meaning, and for methods that cannot be called with an object."""
+    where = f"{cls.module_name}.{name}()"
+    function = method.function
     try:
-        hints = typing.get_type_hints(method, include_extras=True)
+        hints = typing.get_type_hints(function, include_extras=True)
     except (NameError, TypeError, SyntaxError) as error:
         raise TypeError(f"{where}: an annotation cannot be evaluated: {error}") from error
+    declared = list(inspect.signature(function).parameters.values())
+    if method.first:
+        _check_first(where, declared, hints, method.first)
+        del declared[0]
     parameters: list[tuple[str, Kind]] = []
-    for parameter in list(inspect.signature(method).parameters.values())[1:]:
+    for parameter in declared:
         if parameter.kind not in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
             raise TypeError(f'{where}: parameter "{parameter.name}" is not positional; a function takes a fixed number')
         if parameter.name not in hints:
@@ -105,7 +129,39 @@ def _export(module: str, method: types.FunctionType) -> Export:
     if "return" not in hints:
         raise TypeError(f"{where}: the result has no annotation; write `-> None` if there is none")
     results = _results(hints["return"], f"{where}: the result")
-    return Export(method.__name__, tuple(parameters), results, _adapted(where, method, parameters, results))
+    return Export(name, tuple(parameters), results, _adapted(where, _with_self(cls, method), parameters, results))
+
+
+def _check_first(where: str, parameters: list[inspect.Parameter], hints: dict[str, Any], what: str) -> None:
+    """The first parameter takes the object."""
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if not parameters or parameters[0].kind not in positional:
+        raise TypeError(f"{where} has no parameter for {what}; add one, or make it a @staticmethod")
+    first = parameters[0].name
+    if first in hints and first not in ("self", "cls"):
+        raise TypeError(
+            f'{where}: its first parameter "{first}" would be {what}, but has an annotation; add a parameter before '
+            "it, or make it a @staticmethod"
+        )
+
+
+def _with_self(cls: type, method: Method) -> Callable[..., Any]:
+    """The method as a function of the object and the arguments."""
+    if method.first == "self":
+        return method.function
+    before: tuple[Any, ...] = (cls,) if method.first else ()
+    function = method.function
+    if inspect.iscoroutinefunction(function):
+
+        async def called_async(_: Any, *arguments: Any) -> Any:
+            return await function(*before, *arguments)
+
+        return called_async
+
+    def called(_: Any, *arguments: Any) -> Any:
+        return function(*before, *arguments)
+
+    return called
 
 
 def _kind(annotation: Any, where: str) -> Kind:
@@ -127,7 +183,7 @@ def _results(annotation: Any, where: str) -> tuple[Kind, ...]:
 
 
 def _adapted(
-    where: str, method: types.FunctionType, parameters: list[tuple[str, Kind]], results: tuple[Kind, ...]
+    where: str, method: Callable[..., Any], parameters: list[tuple[str, Kind]], results: tuple[Kind, ...]
 ) -> Callable[..., Any]:
     """The method with its arguments and results converted; itself where there is nothing to convert."""
     takes = [(number, name, kind.take) for number, (name, kind) in enumerate(parameters) if kind.take is not None]

@@ -189,7 +189,7 @@ class Context:
 
     def _run(self, instance: Instance, ordinal: int, arguments: list[Value], depth: int = 0) -> list[Value]:
         if depth > MAX_DEPTH:
-            raise NotDecodable("deeper calls than the reference follows")
+            raise OutOfSteps("deeper calls than the reference follows")
         frame = Frame(instance, ordinal, self.departures)
         kinds = frame.function.signature.scalars
         for kind, register, value in zip(kinds, argument_registers(kinds), arguments, strict=True):

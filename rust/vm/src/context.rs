@@ -2,12 +2,14 @@
 
 mod files;
 mod fork;
+mod globals;
 mod memory;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
+pub(crate) use self::globals::lock_global;
 use crate::archive::schema::{Dependency, Import};
 use crate::buffer::VmBuffer;
 use crate::bytecode::BytecodeModule;

@@ -1,8 +1,8 @@
 //! Copies of contexts: the same modules, states of their own.
 
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, RwLock};
 
-use super::{BytecodeInstance, Context, ImportTarget, Inner, Instance, native_instance};
+use super::{BytecodeInstance, Context, ImportTarget, Inner, Instance, lock_global, native_instance};
 use crate::buffer::VmBuffer;
 use crate::list::Holders;
 use crate::quota::{Charge, Quota};
@@ -12,7 +12,8 @@ use crate::status::{Annotate, Result};
 impl Context {
     /// A context for another thread: the modules and what they were translated to are shared, the state of bytecode
     /// modules is copied as it is now (numbers by value, references to the same objects), and that of native modules is
-    /// made anew. Initializers do not run again. A memory limit holds for the fork by itself.
+    /// made anew. Initializers do not run again. A memory limit holds for the fork by itself. Calls in progress on other
+    /// threads are not waited for; what they change meanwhile is copied or not.
     pub fn fork(&self) -> Result<Context> {
         let quota = self.0.quota.as_ref().map(|quota| Quota::new(quota.limit()));
         let holders = Arc::<Holders>::default();
@@ -45,7 +46,8 @@ fn copy(
     let charge = quota.map(|quota| Charge::new(quota, size)).transpose().annotate(|| "forking the context".into())?;
     let rwdata = VmBuffer::allocate(from.rwdata.len(), 0)?.charged(charge);
     rwdata.write(0, &from.rwdata.to_vec())?;
-    let clone = |slot: &Mutex<Ref>| Mutex::new(slot.lock().unwrap_or_else(PoisonError::into_inner).clone());
+    // Each is locked for the moment that it is copied: calls of other threads go on meanwhile, and are not waited for.
+    let clone = |slot: &Mutex<Ref>| Ok(Mutex::new(lock_global(slot)?.clone()));
     let lead = |target: &ImportTarget| {
         let position = old.iter().position(|instance| Arc::ptr_eq(instance, &target.instance));
         // Imports lead to modules that were registered before, so their copies are there.
@@ -55,7 +57,7 @@ fn copy(
     Ok(BytecodeInstance {
         module: from.module.clone(),
         rwdata,
-        refs: from.refs.iter().map(clone).collect(),
+        refs: from.refs.iter().map(clone).collect::<Result<_>>().annotate(|| "forking the context".into())?,
         imports: from.imports.iter().map(|import| import.as_ref().map(lead)).collect(),
         quota: quota.cloned(),
         holders: holders.clone(),

@@ -1,13 +1,12 @@
 //! Operations on references, lists and globals, out of the loop's way.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::Mutex;
 
 use super::stack::header;
 use super::state::State;
 use crate::buffer::VmBuffer;
 use crate::bytecode::MOVE;
-use crate::context::BytecodeInstance;
+use crate::context::{BytecodeInstance, lock_global};
 use crate::limits::Budget;
 use crate::list::VmList;
 use crate::refs::Ref;
@@ -71,7 +70,7 @@ pub fn check_type(value: &Slot, want: TypeDef) -> Result<()> {
 
 /// Reads a global reference, or takes it.
 pub fn global_load_ref(instance: &BytecodeInstance, slot: u32, want: TypeDef, take: bool) -> Result<Ref> {
-    let mut global = lock(slot_of(instance, slot)?)?;
+    let mut global = lock_global(slot_of(instance, slot)?)?;
     match &*global {
         Some(object) if !want.accepts_name(object.type_name()) => Err(mismatch(object.type_name(), want)),
         value => Ok(if take { global.take() } else { value.clone() }),
@@ -89,42 +88,12 @@ pub unsafe fn global_store_ref(s: State, slot: u32, want: TypeDef, source: u16) 
         check_type(s.slot(source & !MOVE), want)?;
         (global, s.take_ref(source))
     };
-    let mut global = lock(global)?;
+    let mut global = lock_global(global)?;
     let old = std::mem::replace(&mut *global, value);
     // Released outside the lock: dropping an object may run any code.
     drop(global);
     drop(old);
     Ok(())
-}
-
-/// The lock of a global, which is held for a few instructions. A thread that holds it much longer does not exist any
-/// more: the process was forked at that moment.
-#[inline]
-fn lock(global: &Mutex<Ref>) -> Result<MutexGuard<'_, Ref>> {
-    match global.try_lock() {
-        Ok(guard) => Ok(guard),
-        Err(TryLockError::Poisoned(guard)) => Ok(guard.into_inner()),
-        Err(TryLockError::WouldBlock) => lock_contended(global),
-    }
-}
-
-#[cold]
-fn lock_contended(global: &Mutex<Ref>) -> Result<MutexGuard<'_, Ref>> {
-    const PATIENCE: Duration = Duration::from_secs(5);
-    let start = Instant::now();
-    for round in 0_u32.. {
-        match global.try_lock() {
-            Ok(guard) => return Ok(guard),
-            Err(TryLockError::Poisoned(guard)) => return Ok(guard.into_inner()),
-            Err(TryLockError::WouldBlock) if round < 64 => std::hint::spin_loop(),
-            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => std::thread::yield_now(),
-            Err(TryLockError::WouldBlock) => break,
-        }
-    }
-    Err(Status::failed_precondition(
-        "this process was forked while another thread used a global of the module, and that thread does not survive a \
-         fork; load the module again after forking",
-    ))
 }
 
 #[inline]
@@ -182,30 +151,4 @@ pub unsafe fn fail(s: State, code: u32, at: usize, length: usize) -> Status {
         code => code,
     };
     Status::new(code, String::from_utf8_lossy(&module.bytecode_of(ordinal)[at..at + length]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn globals_whose_holder_is_gone() {
-        let global = Mutex::new(None);
-        std::mem::forget(global.lock());
-        let error = lock(&global).err().unwrap();
-        assert_eq!(error.code(), StatusCode::FailedPrecondition);
-        assert!(error.message().contains("load the module again"));
-    }
-
-    #[test]
-    fn globals_are_waited_for() {
-        let global = Mutex::new(None);
-        let held = global.lock();
-        std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| lock(&global).is_ok());
-            std::thread::sleep(Duration::from_millis(20));
-            drop(held);
-            assert!(waiting.join().unwrap());
-        });
-    }
 }
