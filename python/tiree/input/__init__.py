@@ -49,7 +49,12 @@ def abi_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.resolve_sizes import ResolveSizesPass
     from tiree.input.wrap_entry_points import WrapEntryPointsPass
 
-    return [WrapEntryPointsPass(execution_model=options.execution_model), ResolveSizesPass()]
+    passes: list[ModulePass] = [WrapEntryPointsPass(execution_model=options.execution_model), ResolveSizesPass()]
+    if options.strip_assertions:
+        from tiree.input.strip_assertions import StripAssertionsPass
+
+        passes.append(StripAssertionsPass())
+    return passes
 
 
 def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001

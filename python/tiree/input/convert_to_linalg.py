@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
+from tiree.dialects.util_types import InlineNeverAttr
 from tiree.input.lowering.context import signless
 from tiree.input.lowering.driver import FunctionLowering
 from tiree.input.lowering.dynamic_shapes import Handler
@@ -93,6 +94,8 @@ def _convert(lowering: FunctionLowering, function: Operation) -> util.FuncOp:
     }
     for key in ("tied_operands", "inlining_policy"):
         properties[key] = function.properties.get(key)
+    if "noinline" in function.attributes:
+        properties["inlining_policy"] = InlineNeverAttr()
     name = function.properties["sym_name"]
     assert isinstance(name, StringAttr)
     new = util.FuncOp(

@@ -17,6 +17,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from tiree.dialects import util
 from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.util_types import InlineNeverAttr
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes
 from tiree.input.lowering.dynamic_shapes import ALWAYS, Handler, handler_of
@@ -44,6 +45,12 @@ _WITHOUT_LOWERING = frozenset(
 
 _STEP_MESSAGE = StringAttr("scf.for needs a positive step")
 _RETURNS = ("func.return", "util.return", "stablehlo.return")
+
+
+def keeps_calls(function: Operation) -> bool:
+    """Whether the program says that calls of a function are to stay calls. Those that carry `?` are inlined all the
+    same: a size does not cross a call."""
+    return isinstance(function.properties.get("inlining_policy"), InlineNeverAttr) or "noinline" in function.attributes
 
 
 @dataclass(eq=False)
@@ -121,13 +128,14 @@ class FunctionLowering(Lowering):
         return blocks.first
 
     def inline_call(self, op: Operation, name: str) -> None:
-        """Lowers the callee's body here; recursive, external and multi-block callees stay calls."""
+        """Lowers the callee's body here; callees that are recursive, of many blocks or never inlined stay calls."""
         attr = inherent(op, name)
         symbol = attr.root_reference.data if isinstance(attr, SymbolRefAttr) else ""
         function = self.functions.get(symbol)
         if function is None:
             raise Unsupported(f"to @{symbol}, which is not defined in this module,")
-        if symbol in self.stack or len(function.regions[0].blocks) != 1:
+        called_only = symbol in self.stack or len(function.regions[0].blocks) != 1
+        if called_only or (keeps_calls(function) and not self.kernels and not concerns_dynamic(op)):
             self._call(op, symbol)
             return
         block = self.callee(op, name)
