@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
@@ -53,6 +53,10 @@ class ConvertToLinalgPass(ModulePass):
             lowering = FunctionLowering(functions=functions, stack=[name], diagnostics=reported, handlers=handlers)
             converted[name] = _convert(lowering, functions[name])
             wanted.extend(lowering.kept)
+            # Called where a function of another module is not there.
+            fallback = functions[name].attributes.get("vm.fallback")
+            if isinstance(fallback, SymbolRefAttr) and fallback.root_reference.data in functions:
+                wanted.append(fallback.root_reference.data)
         if reported:
             raise CompileError(FunctionLowering(diagnostics=reported).report())
         for name, function in functions.items():

@@ -92,6 +92,8 @@ class ModuleState:
         """Functions whose names imports or the initializer need, and what they are called instead."""
         self.imports: dict[str, ImportDecl] = {}
         self.yielding_functions: set[str] = set()
+        self.fallbacks: dict[str, str] = {}
+        """Functions of other modules that may be absent, and what is called instead."""
         self.binaries: dict[tuple[str, str], Operation] = {}
         """`hal.executable.binary` by the names of executable and variant."""
 

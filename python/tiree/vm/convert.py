@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnitAttr,
+    i32,
 )
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
@@ -27,7 +28,7 @@ from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, symbol_name
 from tiree.vm import convert_arith, convert_hal, convert_host
-from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, scalar_suffix
+from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, fail, scalar_suffix
 from tiree.vm.imports import import_op, is_import
 
 HANDLERS = {**convert_arith.HANDLERS, **convert_hal.HANDLERS, **convert_host.HANDLERS}
@@ -88,6 +89,7 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
     state = ModuleState(names)
     state.function_names = {s: names.unique(s) for s in map(_symbol, functions) if s in RESERVED or is_import(s)}
     state.yielding_functions = _yielding_functions(functions)
+    state.fallbacks = _fallbacks(foreign, functions)
     for op in ops:
         if op.name == "hal.executable":
             executable = _symbol(op)
@@ -126,8 +128,31 @@ def _callee(op: Operation) -> str:
     return callee.root_reference.data
 
 
+def _fallbacks(foreign: list[Operation], functions: list[Operation]) -> dict[str, str]:
+    """`vm.fallback` of functions of other modules."""
+    known = {_symbol(op): op for op in functions}
+    found: dict[str, str] = {}
+    for op in foreign:
+        fallback = op.attributes.get("vm.fallback")
+        if fallback is None:
+            continue
+        name = fallback.root_reference.data if isinstance(fallback, SymbolRefAttr) else str(fallback)
+        if name not in known:
+            raise fail(op, f"vm.fallback of @{_symbol(op)} is @{name}, which this module does not define")
+        if known[name].properties["function_type"] != op.properties["function_type"]:
+            raise fail(
+                op, f"@{name} cannot stand in for @{_symbol(op)}: their types differ", "pass numbers or buffer views"
+            )
+        found[_symbol(op)] = name
+    return found
+
+
 def _import(op: Operation) -> vm.ImportOp:
-    """The import of a function of another module."""
+    """The import of a function of another module. As in IREE, `vm.version` is the least version of that module, and
+    `vm.fallback` the function that is called when it is not there."""
+    version = op.attributes.get("vm.version")
+    if version is not None and not is_integer_attr(version):
+        raise fail(op, f"vm.version of @{_symbol(op)} is {version}, not a number such as `3 : i32`")
     type = op.properties["function_type"]
     assert isinstance(type, FunctionType)
     inputs, outputs = ([convert_type(t, op) for t in types.data] for types in (type.inputs, type.outputs))
@@ -136,6 +161,8 @@ def _import(op: Operation) -> vm.ImportOp:
             "sym_name": StringAttr(_symbol(op)),
             "sym_visibility": StringAttr("private"),
             "function_type": FunctionType.from_lists(inputs, outputs),
+            "minimum_version": None if version is None else IntegerAttr(version.value.data, i32),
+            "is_optional": UnitAttr() if "vm.fallback" in op.attributes else None,
         },
         regions=[Region()],
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, SymbolRefAttr, i1, i8, i16, i32
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import vm
 from tiree.dialects.cf_ext import SwitchOp
@@ -110,9 +110,27 @@ def _call(b: FunctionBuilder, op: Operation) -> None:
         b.block.add_op(vm.call_yieldable_op().create(operands=operands, properties=properties, successors=[after]))
         b.block = after
         results: list[SSAValue] = list(after.args)
+    elif callee.root_reference.data in b.state.fallbacks:
+        results = _call_or_fallback(b, callee.root_reference.data, operands, types)
     else:
         results = list(b.emit("call", operands, types, callee=target).results)
     b.values.update(zip(op.results, results, strict=True))
+
+
+def _call_or_fallback(
+    b: FunctionBuilder, name: str, operands: list[SSAValue], types: list[Attribute]
+) -> list[SSAValue]:
+    """A call of a function of another module where that is there, else of what stands in for it."""
+    resolved = b.value("import.resolved", [], i32, import_=SymbolRefAttr(name))
+    after = b.new_block(types)
+    absent, present = b.new_block(), b.new_block()
+    b.block.add_op(vm.CondBranchOp(resolved, present, [], absent, []))
+    for block, callee in (present, name), (absent, b.state.function_name(b.state.fallbacks[name])):
+        b.block = block
+        results = b.emit("call", operands, types, callee=SymbolRefAttr(callee)).results
+        b.block.add_op(vm.BranchOp(after, list(results)))
+    b.block = after
+    return list(after.args)
 
 
 def _global_load(b: FunctionBuilder, op: Operation) -> None:

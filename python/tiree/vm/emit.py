@@ -172,12 +172,18 @@ class _ModuleWriter:
         return b.table(reference(0, name), reference(1, signature), scalar(2, "I", flags, default=1))
 
     def _dependencies(self, b: FlatBufferBuilder) -> int | None:
-        versions: dict[str, int] = {}
+        """The modules of all imports. One of which every import is optional may itself be absent; as in IREE, optional
+        imports ask for no version."""
+        versions: dict[str, tuple[bool, int]] = {}
         for op in self.imports:
             module = op.sym_name.data.partition(".")[0]
             minimum = op.minimum_version.value.data if op.minimum_version is not None else 0
-            versions[module] = max(versions.get(module, 0), minimum)
-        tables = [b.table(reference(0, b.string(m)), scalar(1, "I", v)) for m, v in versions.items()]
+            wanted = (False, 0) if op.is_optional is not None else (True, minimum)
+            versions[module] = max(versions.get(module, (False, 0)), wanted)
+        tables = [
+            b.table(reference(0, b.string(m)), scalar(1, "I", version), scalar(2, "I", 1 if required else 2, default=1))
+            for m, (required, version) in versions.items()
+        ]
         return b.offset_vector(tables) if tables else None
 
 
