@@ -288,6 +288,37 @@ def test_threading_can_be_switched_off() -> None:
     assert build(TWO, "--mlir-disable-threading") == build(TWO)
 
 
+CHAIN = """
+func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot %a, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.tanh %0 : tensor<64x64xf32>
+  %2 = stablehlo.dot %b, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %3 = stablehlo.dot %1, %2 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %4 = stablehlo.dot %3, %1 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %4 : tensor<64x64xf32>
+}
+"""
+
+
+def test_the_report_has_the_plan_of_time_and_memory(tmp_path: Path) -> None:
+    """What was fused, what may run side by side, and where each transient lies while it lives."""
+    build(CHAIN, f"--tiree-report={tmp_path / 'r.json'}")
+    report = json.loads((tmp_path / "r.json").read_text())
+    fused = [row["ops"] for row in report["dispatches"] if any("tanh" in op for op in row["ops"])]
+    assert any("1 of them reduced" in op for op in fused[0])
+    (execution,) = report["executions"]
+    assert sorted(map(len, execution["steps"])) == [1, 1, 2]
+    (plan,) = report["memory"]
+    size = 64 * 64 * 4
+    assert plan["slab_bytes"] == plan["max_live_bytes"] == 3 * size
+    assert sorted((t["size"], t["last"]) for t in plan["tensors"]) == [(size, 2), (size, 3), (size, 3)]
+    assert len({t["offset"] for t in plan["tensors"]}) == 3
+    build(CHAIN, f"--tiree-report={tmp_path / 'r.txt'}")
+    text = (tmp_path / "r.txt").read_text()
+    assert f"slab of {3 * size} bytes, at most {3 * size} live, 4 commands" in text
+    assert " | dispatch main_dispatch_" in text
+
+
 def test_the_report_names_every_dispatch(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     build(TWO, f"--tiree-report={path}")

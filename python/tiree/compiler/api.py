@@ -143,8 +143,7 @@ def _compile(
             error.add_note("".join(traceback.format_exception(error)))
         raise
     if report is not None:
-        with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
-            file.write(report.text())
+        report.write(parsed["tiree-report"])
     if job.timing is not None:
         job.timing.report()
     return output

@@ -107,8 +107,7 @@ def _compile(parsed: ParsedFlags, path: str, extensions: Extensions) -> int:
     _note_narrowing(job)
     _write(parsed["o"], run_job(job))
     if report is not None:
-        with open(parsed["tiree-report"], "w", encoding="utf-8") as file:
-            file.write(report.text())
+        report.write(parsed["tiree-report"])
     if job.timing is not None:
         job.timing.report()
     return 0
