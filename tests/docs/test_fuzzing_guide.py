@@ -14,6 +14,7 @@ from tiree import testing
 
 ROOT = Path(__file__).resolve().parents[2]
 GUIDE = (ROOT / "docs" / "fuzzing.md").read_text()
+CODE: list[str] = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
 
 
 # What hypothesis draws depends on the constants of all modules that happen to be imported, so one seed may be unlucky:
@@ -35,7 +36,7 @@ def repeatable() -> Iterator[None]:
 
 @pytest.mark.usefixtures("repeatable")
 def test_the_planted_bug_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    (code,) = re.findall(r"^```python\n(.*?)^```", GUIDE, re.MULTILINE | re.DOTALL)
+    code, _ = CODE
     assert sum(bool(line.strip()) for line in code.splitlines()) <= 10
     seen: list[testing.Program] = []
     compare = testing.difference
@@ -56,6 +57,14 @@ def test_the_planted_bug_is_found_and_shrunk(monkeypatch: pytest.MonkeyPatch) ->
         if seen and is_small(min(seen, key=lambda program: len(str(program)))):
             return
     raise AssertionError(f"no seed led to a small program; the last one to:\n{seen[-1] if seen else 'none'}")
+
+
+def test_seeds_find_it_always(capsys: pytest.CaptureFixture[str]) -> None:
+    exec("".join(CODE), {})
+    printed = capsys.readouterr().out
+    assert printed.startswith("54 ")
+    assert "vm.shl.i32" in printed
+    assert len(printed.splitlines()) < 30
 
 
 def is_small(program: testing.Program) -> bool:
