@@ -207,7 +207,9 @@ def test_options_are_recorded_and_checked_as_flags_are() -> None:
     assert tiree.compile(ADD, llvmcpu_target_triple="aarch64")
 
 
-@pytest.mark.parametrize("flag", ["-o", "--help", "--version", "--iree-hal-list-target-backends"])
+@pytest.mark.parametrize(
+    "flag", ["-o", "--help", "--version", "--iree-hal-list-target-backends", "--iree-print-plugin-info"]
+)
 def test_flags_of_the_command_line_are_refused_in_python(flag: str) -> None:
     with pytest.raises(tiree.CompileError, match=f"{flag} (belongs to the command line|prints and exits)\n  .*"):
         tiree.compile(ADD, flags=[flag, "x"] if flag == "-o" else [flag])

@@ -51,6 +51,15 @@ def test_a_wrong_type_among_equal_ops_is_found() -> None:
         verify(module)
 
 
+def test_a_body_that_yields_nothing_is_found() -> None:
+    module, generics = ops("linalg.generic")
+    last = generics[-1].regions[0].block.last_op
+    assert last is not None
+    last.operands = []
+    with pytest.raises(VerifyException, match="does not yield one element for each output"):
+        verify(module)
+
+
 def test_maps_that_do_not_fit_the_operands_are_found() -> None:
     module, generics = ops("linalg.generic")
     generics[-1].operands = list(generics[-1].operands)[1:]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, SSAValue
 
+from tiree.support.structured import verify_generic
 from tiree.support.typed import operands_of
 
 _LOCAL = ("arith.", "math.", "stablehlo.", "linalg.", "tensor.")
@@ -37,6 +38,8 @@ class _Verifier:
         key = self.key(op)
         if key not in self.valid:
             op.verify(verify_nested_ops=False)
+            if op.name == "linalg.generic":
+                verify_generic(op)
             self.valid.add(key)
 
     def block(self, block: Block) -> None:
