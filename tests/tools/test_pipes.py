@@ -85,6 +85,14 @@ def test_a_trace_does_not_overwrite_what_is_run(add_file: Path, tmp_path: Path) 
             assert said == f"error: --trace={path}: would overwrite --module={add_file}\n  name another file\n"
     assert "--output=@" in refused("run-module", f"--module={add_file}", f"--output=@{add_file}", *ADD_RUN)
     assert add_file.read_bytes() == before
+    numbers = tmp_path / "x.npy"
+    np.save(numbers, np.ones(4, np.float32))
+    inputs = (f"--input=@{numbers}", f"--input=4xf32=@{numbers}")
+    said = refused("run-module", f"--module={add_file}", f"--trace={numbers}", *inputs)
+    assert f"--trace={numbers}: would overwrite --input=@{numbers}" in said
+    run = ("run-module", f"--module={add_file}", *inputs)
+    assert ours(*run, f"--output=@{numbers}").code == 0
+    assert np.load(numbers).tolist() == [2, 2, 2, 2]
 
 
 def read_while(path: Path, body: object) -> bytes:

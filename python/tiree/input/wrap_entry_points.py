@@ -41,7 +41,8 @@ class WrapEntryPointsPass(ModulePass):
     Out: each public one takes a `!hal.buffer_view` for each tensor, imports it, and exports its tensor results; scalars
     pass through. `iree.abi.declaration` says in `iree.reflection` what the function was. `execution_model`
     `async-external` adds a fence to wait for and one to signal. `tiree.inputs` is `kept` in it when the module has a
-    variable that could hold an argument after the call, so that callers must not lend their memory. A public function
+    variable that could hold an argument after the call, so that callers must not lend their memory; `tiree.results` is
+    `kept` when it could hold a result, which callers must not write then. A public function
     that the module calls keeps its tensor form under the name `_name`. Functions without a body are those of other
     modules; calls give them views. Raises `CompileError` for argument attributes of the ABI without
     support.
@@ -146,6 +147,8 @@ class _Wrapper:
             entries["iree.abi.model"] = StringAttr("coarse-fences")
         if self.kept and type.inputs.data:
             entries["tiree.inputs"] = StringAttr("kept")
+        if self.kept and type.outputs.data:
+            entries["tiree.results"] = StringAttr("kept")
         attributes = {
             **function.attributes,
             "iree.abi.stub": UnitAttr(),

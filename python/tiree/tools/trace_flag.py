@@ -46,9 +46,14 @@ def _unwritten(path: str, error: OSError) -> CompileError:
 
 
 def refuse_inputs(flag: str, text: str, parsed: ParsedFlags, path: str = "") -> None:
-    """Raises where the file that `--flag=text` names (`path`, or all of it) is a module or parameters of the run."""
-    read = [("module", module, module) for module in parsed["module"]]
-    read += [("parameters", text, text.partition("=")[2] or text) for text in parsed["parameters"]]
+    """Raises where the file that `--flag=text` names (`path`, or all of it) is a module or parameters of the run.
+
+    Inputs too, which only `--output=` may replace by results.
+    """
+    read = [("module", module, module) for module in parsed.values.get("module", ())]
+    read += [("parameters", given, given.partition("=")[2] or given) for given in parsed.values.get("parameters", ())]
+    if flag != "output":
+        read += [("input", given, given.rpartition("=")[2].lstrip("@+*")) for given in parsed.values.get("input", ())]
     for name, given, file in read:
         with suppress(OSError):
             if os.path.samefile(path or text, file):

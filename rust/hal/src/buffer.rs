@@ -72,6 +72,8 @@ pub(crate) struct Storage {
     length: usize,
     /// Owners in the sense of `buffer.allocation.preserve` / `discard`.
     owners: AtomicU32,
+    /// Mappings that others look through: see [`Buffer::lend`].
+    lent: AtomicU32,
 }
 
 // SAFETY: the only non-Send member is the foreign pointer, whose memory the owner keeps valid on every thread.
@@ -102,6 +104,8 @@ pub struct Mapping {
     length: usize,
     /// Pinned.
     storage: Arc<Storage>,
+    /// Whether others look through it.
+    lent: bool,
 }
 
 // SAFETY: a mapping is a pointer plus what keeps it valid; both may travel.
@@ -111,6 +115,9 @@ unsafe impl Sync for Mapping {}
 
 impl Drop for Mapping {
     fn drop(&mut self) {
+        if self.lent {
+            self.storage.lent.fetch_sub(1, Ordering::AcqRel);
+        }
         self.storage.unpin();
     }
 }
@@ -136,7 +143,7 @@ impl Storage {
     /// Memory of `pool`, once an alloca has run; `charge` is kept until it is given back.
     pub(crate) fn pending(length: usize, pool: Arc<Pool>, kind: Kind, charge: Option<Charge>) -> Arc<Storage> {
         let backing = Backing::Transient(Transient::pending(pool, kind, charge));
-        Arc::new(Storage { backing, length, owners: AtomicU32::new(1) })
+        Arc::new(Storage { backing, length, owners: AtomicU32::new(1), lent: AtomicU32::new(0) })
     }
 
     pub(crate) fn byte_length(&self) -> usize {
@@ -198,7 +205,7 @@ impl Buffer {
     pub(crate) fn from_block(block: Block, params: BufferParams) -> Buffer {
         let length = block.len();
         let backing = Backing::Fixed(Memory::Block(block));
-        Buffer::new(Arc::new(Storage { backing, length, owners: AtomicU32::new(1) }), params)
+        Buffer::new(Arc::new(Storage { backing, length, owners: AtomicU32::new(1), lent: AtomicU32::new(0) }), params)
     }
 
     /// A buffer whose memory an alloca on a queue will provide.
@@ -217,7 +224,7 @@ impl Buffer {
         owner: Arc<dyn Any + Send + Sync>,
     ) -> Buffer {
         let backing = Backing::Fixed(Memory::Foreign { data, owner });
-        Buffer::new(Arc::new(Storage { backing, length, owners: AtomicU32::new(1) }), params)
+        Buffer::new(Arc::new(Storage { backing, length, owners: AtomicU32::new(1), lent: AtomicU32::new(0) }), params)
     }
 
     /// Length in bytes.
@@ -338,7 +345,29 @@ impl Buffer {
         let base = self.storage.pin()?;
         // SAFETY: the offset lies inside the storage (checked by subspan).
         let data = unsafe { base.add(self.offset) };
-        Ok(Mapping { data, length: self.length, storage: self.storage.clone() })
+        Ok(Mapping { data, length: self.length, storage: self.storage.clone(), lent: false })
+    }
+
+    /// As [`map`](Self::map), for somebody who will look at the memory at any time while the mapping lives, without the
+    /// fences of a program.
+    ///
+    /// # Errors
+    /// As [`map`](Self::map).
+    pub fn lend(&self) -> Result<Mapping> {
+        let mut mapping = self.map()?;
+        self.storage.lent.fetch_add(1, Ordering::AcqRel);
+        mapping.lent = true;
+        Ok(mapping)
+    }
+
+    /// Whether anybody besides who asks refers to the buffer or to other parts of its memory.
+    pub fn is_held_elsewhere(self: &Arc<Buffer>) -> bool {
+        Arc::strong_count(self) > 1 || Arc::strong_count(&self.storage) > 1
+    }
+
+    /// Whether somebody may look at the memory, or at a part of it, at any time: it is somebody else's, or was lent.
+    pub fn is_shared(&self) -> bool {
+        self.foreign_owner().is_some() || self.storage.lent.load(Ordering::Acquire) != 0
     }
 
     /// Copies bytes from `offset` on into `target`.

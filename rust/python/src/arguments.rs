@@ -138,9 +138,10 @@ fn owned(py: Python<'_>, view: &Arc<BufferView>, policy: &ImportPolicy) -> PyRes
     Ok(copy.map_or_else(|| view.clone(), Arc::new))
 }
 
-/// A copy of `view` if its memory is somebody else's: an array of Python's or another library's, a mapped file, constants.
+/// A copy of `view` if others see its memory: it is an array of Python's or another library's, a mapped file or a constant,
+/// or numpy or another library has a view of it.
 pub fn copy_if_lent(view: &BufferView, allocator: &Allocator) -> Result<Option<BufferView>> {
-    view.buffer().foreign_owner().map(|_| copy_of(view, allocator)).transpose()
+    view.buffer().is_shared().then(|| copy_of(view, allocator)).transpose()
 }
 
 /// The contents of `view` in memory of their own.
@@ -247,11 +248,14 @@ fn is_borrowed(view: &BufferView) -> bool {
 }
 
 /// Copies those of `results` that are arguments passed through: a result does not change when the caller's array does.
-pub fn own_results(py: Python<'_>, results: &mut [Value], allocator: &Allocator) -> PyResult<()> {
+/// And, where variables may be `kept` in them, those that somebody else holds: a variable does not change when the caller
+/// writes a result.
+pub fn own_results(py: Python<'_>, results: &mut [Value], allocator: &Allocator, kept: bool) -> PyResult<()> {
     for value in results {
         let Value::Ref(reference) = value else { continue };
         let Ok(view) = refs::downcast_ref::<BufferView>(reference) else { continue };
-        if !is_borrowed(view) {
+        let shared = is_borrowed(view) || (kept && view.buffer().is_held_elsewhere());
+        if !shared {
             continue;
         }
         *value = Value::from_object(Arc::new(copy_of(view, allocator).or_raise(py, "copying a result")?));

@@ -246,7 +246,8 @@ impl FunctionInvoker {
         let function = vm_context.inner.function(&vm_function.module_name, &vm_function.name).or_raise(py, "")?;
         let coarse = vm_function.attr("iree.abi.model") == Some("coarse-fences");
         let (declaration, names) = (vm_function.attr("iree.abi.declaration"), vm_function.attr("tiree.arg_names"));
-        let signature = Signature::new(function.cconv(), declaration, names, coarse);
+        let mut signature = Signature::new(function.cconv(), declaration, names, coarse);
+        signature.results_kept = vm_function.attr("tiree.results") == Some("kept");
         // IREE's compiler lets kernels update arguments in place; the caller's arrays must not change with them.
         let made_by_tiree = crate::vm::module::made_by_tiree(&function.module());
         // What a variable of the module may hold after the call must not change with the caller's arrays.
@@ -291,7 +292,7 @@ impl FunctionInvoker {
             }
             Fences::None => {}
         }
-        own_results(py, &mut results, &self.policy.allocator)?;
+        own_results(py, &mut results, &self.policy.allocator, self.signature.results_kept)?;
         self.signature.results.fit(&mut results);
         results_object(py, results)
     }
@@ -309,7 +310,10 @@ impl FunctionInvoker {
         let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
         let started = as_part_of_a_call(py, || self.function.start_limited(values, &self.limits));
         let started = started.map_err(|status| self.failed(py, &status))?;
-        Ok(Invocation::new(started, signal, self.function.name()).with_narrow(self.signature.results.clone()))
+        let kept = self.signature.results_kept.then(|| self.policy.allocator.clone());
+        Ok(Invocation::new(started, signal, self.function.name())
+            .with_narrow(self.signature.results.clone())
+            .with_kept(kept))
     }
 
     /// As `begin`, and runs the call until it has to wait: its work is under way when this returns. What the call raises

@@ -40,6 +40,8 @@ pub struct Signature {
     pub coarse_fences: bool,
     /// What results that do not fill their registers are.
     pub results: NarrowResults,
+    /// Whether variables of the module may hold results after the call (`tiree.results`).
+    pub results_kept: bool,
 }
 
 /// The declared integer types of fewer than 32 bits among the results; empty when there is none. Kernels and VM code
@@ -116,7 +118,7 @@ impl Signature {
                 name.clone_into(&mut argument.name);
             }
         }
-        Signature { args, coarse_fences, results: NarrowResults::new(declaration) }
+        Signature { args, coarse_fences, results: NarrowResults::new(declaration), results_kept: false }
     }
 
     /// `a: f32[2x3], b: f32[2x3]`

@@ -143,7 +143,7 @@ pub struct MappedMemory {
 impl MappedMemory {
     /// Maps all of `buffer`.
     pub fn of(py: Python<'_>, buffer: &Buffer) -> PyResult<MappedMemory> {
-        let mapping = buffer.map().or_raise(py, "mapping the buffer")?;
+        let mapping = buffer.lend().or_raise(py, "mapping the buffer")?;
         let dims = [mapping.len() as u64];
         Ok(MappedMemory { mapping, readonly: buffer.allowed_access() & access::WRITE == 0, dims })
     }

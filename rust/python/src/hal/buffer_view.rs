@@ -143,7 +143,7 @@ impl HalBufferView {
         let Some(format) = foreign::format_of(element) else {
             return Err(PyBufferError::new_err(format!("element type {element} has no buffer format")));
         };
-        let mapping = inner.buffer().map().or_raise(slf.py(), "mapping the array")?;
+        let mapping = inner.buffer().lend().or_raise(slf.py(), "mapping the array")?;
         let readonly = inner.buffer().allowed_access() & access::WRITE == 0;
         let export = Export {
             data: mapping.as_ptr().as_ptr(),

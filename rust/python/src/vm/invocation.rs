@@ -10,12 +10,14 @@ use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
+use tiree_hal::allocator::Allocator;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::invocation::{Invocation as Inner, Step};
 use tiree_vm::limits::past_deadline;
 use tiree_vm::mapped::Watch;
 use tiree_vm::{Status, Value, Wait};
 
+use crate::arguments::own_results;
 use crate::coroutines::{as_part_of_a_call, in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
 use crate::signature::NarrowResults;
@@ -50,6 +52,8 @@ pub struct Invocation {
     /// What errors name; empty for calls that IREE's interface started.
     function: String,
     narrow: NarrowResults,
+    /// Where results are copied to that variables hold; None where there are no such.
+    kept: Option<Arc<Allocator>>,
     watch: Watch,
     /// That of the call's limits.
     deadline: Option<Instant>,
@@ -72,11 +76,17 @@ impl Invocation {
             signal,
             function: function.to_owned(),
             narrow: NarrowResults::default(),
+            kept: None,
             watch: Watch::start(),
             fuel_used: AtomicU64::new(0),
             cancelled: AtomicBool::new(false),
             event_loop: Mutex::new(None),
         }
+    }
+
+    /// With results that variables may hold.
+    pub fn with_kept(self, kept: Option<Arc<Allocator>>) -> Invocation {
+        Invocation { kept, ..self }
     }
 
     /// With results of fewer than 32 bits.
@@ -353,6 +363,9 @@ impl Invocation {
     fn results<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let mut values = self.values(py)?;
         self.narrow.fit(&mut values);
+        if let Some(allocator) = &self.kept {
+            own_results(py, &mut values, allocator, true)?;
+        }
         results_object(py, values)
     }
 

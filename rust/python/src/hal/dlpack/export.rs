@@ -49,7 +49,7 @@ fn capsule<M: Managed>(py: Python<'_>, view: &Arc<BufferView>, device: (i32, i32
     let dtype = data_type(element).ok_or_else(|| {
         PyValueError::new_err(format!("dlpack unsupported buffer view element type: {element} has no DLPack type"))
     })?;
-    let mapping = view.buffer().map().or_raise(py, "create_dlpack_capsule")?;
+    let mapping = view.buffer().lend().or_raise(py, "create_dlpack_capsule")?;
     let shape: Vec<i64> = view.shape().iter().map(|&d| d as i64).collect();
     let mut strides = vec![1i64; shape.len()];
     for i in (0..shape.len().saturating_sub(1)).rev() {
