@@ -176,7 +176,7 @@ impl<'a> CallFrame<'a> {
     ) -> CallFrame<'a> {
         // SAFETY: every word was made together with its register; all are borrowed for 'a.
         let registers = unsafe { Registers::new(arguments.frame.as_ptr().cast()) };
-        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume, None)
+        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume, None, false)
     }
 
     /// A frame whose arguments are registers: each of `words` has a kind and a register, each of `spans` a count.
@@ -188,15 +188,10 @@ impl<'a> CallFrame<'a> {
         results: &'a mut Vec<Value>,
         resume: &'a mut Option<Box<dyn Any + Send>>,
         quota: Option<&'a Arc<Quota>>,
+        prompt: bool,
     ) -> CallFrame<'a> {
         let (first, words, spans) = (words.as_ptr(), words.iter(), spans.iter());
-        CallFrame { words, spans, registers, first, results, resume, quota, prompt: false }
-    }
-
-    /// The same for a call of a prompt step, or not.
-    #[inline]
-    pub(crate) fn promptly(self, prompt: bool) -> CallFrame<'a> {
-        CallFrame { prompt, ..self }
+        CallFrame { words, spans, registers, first, results, resume, quota, prompt }
     }
 
     /// Whether the call is part of a [prompt step](crate::Invocation::step_promptly): it must not block, wait for a lock

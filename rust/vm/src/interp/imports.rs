@@ -97,9 +97,10 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
             return unsafe { enter(s, callee, &callee.module.functions[target.ordinal], words) };
         }
     };
-    machine.account.fuel.set(fuel);
+    let account = &*machine.account;
+    account.fuel.set(fuel);
     // SAFETY: the innermost frame.
-    machine.account.depth.set(unsafe { header(fp).depth });
+    account.depth.set(unsafe { header(fp).depth });
     if machine.prompt && !native.module().is_prompt() {
         return machine.stop(fp, ip, Ok(Exit::Yielded));
     }
@@ -113,8 +114,8 @@ pub(super) unsafe fn call(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: 
         &mut machine.results,
         &mut machine.resume,
         caller.quota.as_ref(),
-    )
-    .promptly(machine.prompt);
+        machine.prompt,
+    );
     match native.module().call(&*native.state, target.ordinal, &mut frame) {
         Ok(Flow::Done) => {}
         // The registers stay as they are until the call is made again.
