@@ -3,7 +3,8 @@
 //!
 //! It is, when the calls of the function before it were short. A prompt step that took long after all (a kernel whose time
 //! depends on its data), or that came back, was misjudged: the next calls are ordinary ones, for each so many
-//! microseconds one. So what others lose by misjudged calls stays a small part of their time, however lengths come and go.
+//! microseconds one. Only a few misjudged ones of some ten microseconds are let pass, as interrupts and hypervisors make
+//! them. So what others lose by misjudged calls stays a small part of their time, however lengths come and go.
 //!
 //! What counts is the time that the thread had a processor. To ask for that takes longer than to read the clock, so it is
 //! asked when the clock says that a call was long, and now and then to have something to compare with. Otherwise a busy
@@ -17,6 +18,8 @@ use std::time::{Duration, Instant};
 const SHORT: Duration = Duration::from_micros(10);
 /// A prompt step that took longer was misjudged.
 const MISJUDGED: Duration = Duration::from_micros(20);
+/// How much of misjudged steps is let pass, if nothing else is for as many microseconds calls.
+const LET_PASS: Duration = Duration::from_micros(200);
 /// For each of these in a long call, a short one must be seen before the next prompt step.
 const PAID_BACK: Duration = Duration::from_micros(25);
 /// Short calls that must be seen first in any case.
@@ -31,6 +34,8 @@ const COMPARED: u32 = 64;
 pub struct Pace {
     /// Short calls to be seen before one begins promptly.
     missing: AtomicU32,
+    /// Microseconds of misjudged steps that were let pass; each short call takes one away.
+    passed: AtomicU32,
     /// Calls were long by the clock, and whether they had a processor all the time is not known.
     doubtful: AtomicBool,
 }
@@ -55,7 +60,7 @@ thread_local! {
 
 impl Default for Pace {
     fn default() -> Pace {
-        Pace { missing: AtomicU32::new(FEWEST), doubtful: AtomicBool::new(false) }
+        Pace { missing: AtomicU32::new(FEWEST), passed: AtomicU32::new(0), doubtful: AtomicBool::new(false) }
     }
 }
 
@@ -63,10 +68,8 @@ impl Clocks {
     /// How long the thread has had no processor since then, as far as that is known, and what it costs to be stopped.
     fn stopped(&self) -> Duration {
         let Some((before, now)) = self.processor.zip(processor_time()) else { return Duration::ZERO };
-        match self.wall.elapsed().saturating_sub(now.saturating_sub(before)) {
-            stopped if stopped > SWITCHED => stopped + SWITCHED,
-            _ => Duration::ZERO,
-        }
+        let stopped = self.wall.elapsed().saturating_sub(now.saturating_sub(before));
+        stopped + stopped.min(SWITCHED)
     }
 }
 
@@ -102,15 +105,27 @@ impl Pace {
         if whole && time <= limit {
             return self.short(begin.prompt);
         }
+        if begin.prompt && whole && self.lets_pass(time) {
+            return;
+        }
         // With the processor time known there is no doubt left.
         self.doubtful.store(begin.prompt || begin.clocks.processor.is_none(), Ordering::Relaxed);
         self.long(time);
     }
 
+    /// Whether a misjudged step is one of few.
+    fn lets_pass(&self, time: Duration) -> bool {
+        let passed = Duration::from_micros(self.passed.load(Ordering::Relaxed).into()) + time;
+        let left = if passed < LET_PASS { passed.as_micros() as u32 } else { 0 };
+        self.passed.store(left, Ordering::Relaxed);
+        left > 0
+    }
+
     fn short(&self, prompt: bool) {
-        let missing = self.missing.load(Ordering::Relaxed);
-        if !prompt && missing > 0 {
-            self.missing.store(missing - 1, Ordering::Relaxed);
+        let counter = if prompt { &self.passed } else { &self.missing };
+        let count = counter.load(Ordering::Relaxed);
+        if count > 0 {
+            counter.store(count - 1, Ordering::Relaxed);
         }
     }
 
@@ -183,9 +198,24 @@ mod tests {
         let pace = Pace { missing: AtomicU32::new(0), ..Pace::default() };
         call(&pace, Duration::ZERO, Duration::from_millis(5));
         assert_eq!(missing(&pace), 0);
-        let pace = Pace { missing: AtomicU32::new(5), doubtful: AtomicBool::new(true) };
+        let pace = Pace { missing: AtomicU32::new(5), doubtful: AtomicBool::new(true), ..Pace::default() };
         call(&pace, Duration::ZERO, Duration::from_millis(5));
         assert_eq!(missing(&pace), 4);
+    }
+
+    #[test]
+    fn a_few_calls_of_some_ten_microseconds_are_let_pass() {
+        let pace = Pace { missing: AtomicU32::new(0), ..Pace::default() };
+        for time in [30, 40, 50, 60] {
+            assert!(pace.lets_pass(Duration::from_micros(time)));
+        }
+        for _ in 0..20 {
+            pace.short(true);
+        }
+        assert!(pace.lets_pass(Duration::from_micros(30)));
+        assert!(!pace.lets_pass(Duration::from_micros(30)));
+        assert!(!pace.lets_pass(Duration::from_micros(200)));
+        assert!(pace.lets_pass(Duration::from_micros(199)));
     }
 
     #[test]
