@@ -58,8 +58,13 @@ pub fn read(source: &Arc<Source>, index: &Index) -> Result<()> {
     }
     let header = range(file, 8, length, "header")?;
     let data_start = 8 + length as usize;
-    let Header(header) =
-        serde_json::from_slice(header).map_err(|error| bad(format!("the header is not JSON of tensors: {error}")))?;
+    let Header(header) = serde_json::from_slice(header).map_err(|error| {
+        bad(if error.is_data() {
+            format!("the header is not a JSON object: {error}")
+        } else {
+            format!("the header is not JSON: {error}")
+        })
+    })?;
     let mut tensors = Vec::with_capacity(header.len());
     for (key, value) in header.into_iter().filter(|(key, _)| key != "__metadata__") {
         let (begin, end) = offsets(&value).and_then(|found| check_size(&value, found)).annotate(|| tensor(&key))?;

@@ -25,24 +25,25 @@ pub struct MappedFile {
     file: File,
     name: String,
     modified: Option<SystemTime>,
-    identity: (u64, u64),
+    identity: Identity,
     writable: bool,
 }
 
 /// Files that this process maps, or has mapped, for writing.
-static WRITTEN: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
+static WRITTEN: Mutex<Vec<Identity>> = Mutex::new(Vec::new());
 
-/// What a file is called by the system, whatever its name.
-fn identity(metadata: &Metadata) -> (u64, u64) {
+/// What a file is called by the system, whatever its name, and when it was made: numbers are used again.
+type Identity = (u64, u64, Option<SystemTime>);
+
+fn identity(metadata: &Metadata) -> Identity {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
-        (metadata.dev(), metadata.ino())
+        (metadata.dev(), metadata.ino(), metadata.created().ok())
     }
     #[cfg(not(unix))]
     {
-        let _ = metadata;
-        (0, 0)
+        (0, 0, metadata.created().ok())
     }
 }
 
