@@ -2,7 +2,6 @@
 //!
 //! Nothing here blocks a thread unless [`Invocation::finish`] is asked for, so one thread can drive many invocations.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,7 +11,7 @@ use crate::interp::{Exit, Machine, Pooled};
 use crate::interrupt;
 use crate::limits::{Account, Caller, Limits, past_deadline, too_many_calls};
 use crate::mapped::Watch;
-use crate::module::{Arguments, CallFrame, Flow, Wait};
+use crate::module::{Arguments, CallFrame, Flow, Outside, Wait};
 use crate::status::{Annotate, Result, Status};
 use crate::timeline;
 use crate::value::Value;
@@ -45,7 +44,7 @@ enum Stage {
 /// A call of a native function from outside.
 struct NativeCall {
     args: Arguments,
-    resume: Option<Box<dyn Any + Send>>,
+    outside: Outside,
     limits: Limits,
     /// What the function's own calls are charged to.
     account: Account,
@@ -106,10 +105,10 @@ impl Invocation {
     /// [prompt](crate::NativeModule::is_prompt). A wait that would be over at once is no reason to come back.
     pub fn step_promptly(&mut self) -> Result<Step> {
         let Stage::Bytecode(machine) = &mut self.stage else { return Ok(Step::Pending(None)) };
-        machine.prompt = true;
+        machine.set_prompt(true);
         let step = self.step();
         if let Stage::Bytecode(machine) = &mut self.stage {
-            machine.prompt = false;
+            machine.set_prompt(false);
         }
         step
     }
@@ -272,7 +271,7 @@ impl NativeCall {
         }
         Ok(NativeCall {
             args: Arguments::new(args, &[])?,
-            resume: None,
+            outside: Outside::default(),
             limits: *limits,
             account: Account::default(),
             used: 0,
@@ -289,7 +288,7 @@ impl NativeCall {
         let deadline = limits.deadline.into_iter().chain(caller.deadline).min();
         let limited = limits.fuel.is_some() || deadline.is_some() || limits.max_stack_depth.is_some();
         let entered = self.account.enter(&caller, deadline, limited.then_some(Limits { deadline, ..limits }));
-        let outcome = call_native(instance, ordinal, &self.args, &mut self.resume);
+        let outcome = call_native(instance, ordinal, &self.args, &mut self.outside);
         drop(entered);
         let used = self.account.nested.take();
         self.used = self.used.saturating_add(used);
@@ -303,23 +302,19 @@ enum NativeOutcome {
     Suspended(Arc<dyn Wait>),
 }
 
-fn call_native(
-    instance: &Instance,
-    ordinal: usize,
-    args: &Arguments,
-    resume: &mut Option<Box<dyn Any + Send>>,
-) -> Result<NativeOutcome> {
+fn call_native(instance: &Instance, ordinal: usize, args: &Arguments, outside: &mut Outside) -> Result<NativeOutcome> {
     let Instance::Native(NativeInstance { module, state, cconvs, .. }) = instance else {
         return Err(Status::internal("not a native module"));
     };
-    let mut results = Vec::new();
+    outside.results.clear();
     let flow = module
-        .call(&**state, ordinal, &mut CallFrame::new(args, &mut results, resume))
+        .call(&**state, ordinal, &mut CallFrame::new(args, outside))
         .annotate(|| native_name(instance, ordinal))?;
     match flow {
         Flow::Suspend(wait) => Ok(NativeOutcome::Suspended(wait)),
         Flow::NotPrompt => Err(Status::internal("not prompt, in an ordinary step")),
         Flow::Done => {
+            let results = std::mem::take(&mut outside.results);
             check_results(&cconvs[ordinal].results, &results).annotate(|| native_name(instance, ordinal))?;
             Ok(NativeOutcome::Done(results))
         }

@@ -52,7 +52,7 @@ pub use context::{AnyModule, Context, ContextOptions, Function};
 pub use invocation::{Invocation, Step};
 pub use limits::{Limit, Limits};
 pub use list::VmList;
-pub use module::{Arguments, CallFrame, Flow, Module, NativeExport, NativeModule, Wait};
+pub use module::{CallFrame, Flow, Module, NativeExport, NativeModule, Wait};
 pub use quota::{Charge, Quota};
 pub use refs::{Ref, RefObject, Shared};
 pub use status::{Annotate, Cause, Result, Status, StatusCode};

@@ -15,7 +15,7 @@ use crate::slot::Slot;
 use crate::status::{Result, Status};
 use crate::value::Value;
 
-pub use arguments::Arguments;
+pub(crate) use arguments::Arguments;
 
 /// A function that a native module offers.
 #[derive(Clone, Copy, Debug)]
@@ -157,26 +157,41 @@ pub struct CallFrame<'a> {
     registers: Registers<'a>,
     /// What the first of `words` was.
     first: *const Inst,
-    results: &'a mut Vec<Value>,
-    resume: &'a mut Option<Box<dyn Any + Send>>,
-    quota: Option<&'a Arc<Quota>>,
-    prompt: bool,
+    outside: &'a mut Outside,
+}
+
+/// What is the same for all native calls of an invocation, so that no call has to put it together.
+#[derive(Default)]
+pub(crate) struct Outside {
+    /// What the call in progress has pushed.
+    pub results: Vec<Value>,
+    /// What a suspended call keeps until it is made again.
+    pub resume: Option<Box<dyn Any + Send>>,
+    /// What the memory of objects is to be taken from.
+    pub quota: Option<Arc<Quota>>,
+    /// Whether calls must be prompt.
+    pub prompt: bool,
+}
+
+impl Outside {
+    /// Drops what calls have left.
+    pub fn clear(&mut self) {
+        self.results.clear();
+        self.resume = None;
+        self.quota = None;
+    }
 }
 
 /// A place among the arguments of a call.
 pub struct Mark<'a>(slice::Iter<'a, Inst>);
 
 impl<'a> CallFrame<'a> {
-    /// A frame for a call from outside the VM. Results are appended to `results`; `resume` is kept between a suspension
-    /// and the repeated call.
-    pub fn new(
-        arguments: &'a Arguments,
-        results: &'a mut Vec<Value>,
-        resume: &'a mut Option<Box<dyn Any + Send>>,
-    ) -> CallFrame<'a> {
+    /// A frame for a call from outside the VM. Results are appended to those of `outside`, which also has what is kept
+    /// between a suspension and the repeated call.
+    pub(crate) fn new(arguments: &'a Arguments, outside: &'a mut Outside) -> CallFrame<'a> {
         // SAFETY: every word was made together with its register; all are borrowed for 'a.
         let registers = unsafe { Registers::new(arguments.frame.as_ptr().cast()) };
-        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, results, resume, None, false)
+        CallFrame::on_registers(&arguments.words, &arguments.spans, registers, outside)
     }
 
     /// A frame whose arguments are registers: each of `words` has a kind and a register, each of `spans` a count.
@@ -185,13 +200,10 @@ impl<'a> CallFrame<'a> {
         words: &'a [Inst],
         spans: &'a [Inst],
         registers: Registers<'a>,
-        results: &'a mut Vec<Value>,
-        resume: &'a mut Option<Box<dyn Any + Send>>,
-        quota: Option<&'a Arc<Quota>>,
-        prompt: bool,
+        outside: &'a mut Outside,
     ) -> CallFrame<'a> {
         let (first, words, spans) = (words.as_ptr(), words.iter(), spans.iter());
-        CallFrame { words, spans, registers, first, results, resume, quota, prompt }
+        CallFrame { words, spans, registers, first, outside }
     }
 
     /// Whether the call is part of a [prompt step](crate::Invocation::step_promptly): it must not block, wait for a lock
@@ -199,17 +211,17 @@ impl<'a> CallFrame<'a> {
     /// that returns [`Flow::NotPrompt`] before it has changed anything.
     #[inline]
     pub fn is_prompt(&self) -> bool {
-        self.prompt
+        self.outside.prompt
     }
 
     /// What the memory of objects that the caller asks for is to be taken from.
-    pub fn quota(&self) -> Option<&'a Arc<Quota>> {
-        self.quota
+    pub fn quota(&self) -> Option<&Arc<Quota>> {
+        self.outside.quota.as_ref()
     }
 
     /// Takes `bytes` of the caller's memory, if it is limited: the object that they are for keeps what is returned.
     pub fn charge(&self, bytes: usize) -> Result<Option<Charge>> {
-        self.quota.map(|quota| Charge::new(quota, bytes)).transpose()
+        self.quota().map(|quota| Charge::new(quota, bytes)).transpose()
     }
 
     /// All arguments that have not been read, flat.
@@ -234,7 +246,7 @@ impl<'a> CallFrame<'a> {
 
     /// What the call before the suspension left here; `None` on the first call.
     pub fn resume_slot(&mut self) -> &mut Option<Box<dyn Any + Send>> {
-        self.resume
+        &mut self.outside.resume
     }
 
     /// Arguments read so far.
@@ -421,14 +433,15 @@ impl<'a> CallFrame<'a> {
     /// room for it would be written in parts and copied as a whole, which takes longer than the rest of a call.
     #[inline(always)]
     fn room(&mut self) -> *mut Value {
-        if self.results.len() == self.results.capacity() {
-            grow(self.results);
+        let results = &mut self.outside.results;
+        if results.len() == results.capacity() {
+            grow(results);
         }
-        let length = self.results.len();
+        let length = results.len();
         // SAFETY: there is room for one more; callers write it before anything else can happen.
         unsafe {
-            self.results.set_len(length + 1);
-            self.results.as_mut_ptr().add(length)
+            results.set_len(length + 1);
+            results.as_mut_ptr().add(length)
         }
     }
 }

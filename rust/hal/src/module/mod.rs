@@ -204,9 +204,16 @@ impl NativeModule for HalModule {
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         match HANDLERS.get(ordinal) {
             Some(handler) => handler(self, frame),
-            None => Err(Status::out_of_range(format!("hal has no function {ordinal}"))),
+            None => no_function(ordinal),
         }
     }
+}
+
+/// On its own so that calls of functions that there are need no room on the stack for it.
+#[cold]
+#[inline(never)]
+fn no_function(ordinal: usize) -> Result<Flow> {
+    Err(Status::out_of_range(format!("hal has no function {ordinal}")))
 }
 
 /// Calls `handler`, a queue function, once it need not wait: devices that wait on the calling thread would do so in the

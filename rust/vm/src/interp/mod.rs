@@ -12,7 +12,6 @@ mod ops;
 mod stack;
 mod state;
 
-use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -20,7 +19,6 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
 
-use self::imports::Called;
 use self::stack::{Header, Stack, caller, header, slot};
 use self::state::{Signal, dispatch};
 use crate::bytecode::{Function, Inst, X, kind};
@@ -28,7 +26,7 @@ use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
 use crate::isa::reg;
 use crate::limits::{Account, Budget, Caller, Limits, MAX_STACK, too_many_calls};
-use crate::module::{Module, Wait};
+use crate::module::{Module, Outside, Wait};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
 use crate::value::Value;
@@ -66,14 +64,10 @@ pub(crate) struct Machine {
     budget: Budget,
     /// What native code sees of it that calls the VM again; it has what is left of the current slice.
     account: Arc<Account>,
-    /// What the native call in progress has pushed.
-    results: Vec<Value>,
-    /// What a suspended native call keeps until it is made again.
-    resume: Option<Box<dyn Any + Send>>,
+    /// What native calls get beside their arguments.
+    outside: Outside,
     /// Why operations stopped.
     stopped: Option<Result<Exit>>,
-    /// Stops at the end of the slice, and before native calls that may not be prompt.
-    pub prompt: bool,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
     root: Option<Arc<Instance>>,
 }
@@ -92,10 +86,8 @@ impl Default for Machine {
             ip: ptr::null(),
             budget: Budget::default(),
             account: Arc::default(),
-            results: Vec::new(),
-            resume: None,
+            outside: Outside::default(),
             stopped: None,
-            prompt: false,
             root: None,
         }
     }
@@ -171,13 +163,15 @@ impl Machine {
             return Err(too_many_calls(0));
         }
         machine.root = Some(root);
-        machine.prompt = false;
+        machine.outside.prompt = false;
         machine.own_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
         machine.budget = Budget::new(limits);
         let first = machine.budget.first();
         machine.account.calls_to_look.set(1);
         machine.account.fuel.set(first);
-        // SAFETY: the root keeps both alive.
+        // SAFETY: the root keeps both alive, here and below. All instances of a context have one quota.
+        machine.outside.quota.clone_from(unsafe { &(*instance).quota });
+        // SAFETY: as above.
         unsafe { machine.push_outermost(&*instance, &*function, args)? };
         Ok(machine)
     }
@@ -249,7 +243,7 @@ impl Machine {
         self.account.max_depth.set(self.max_depth);
         loop {
             if self.account.fuel.get() < 0 {
-                if self.prompt {
+                if self.outside.prompt {
                     return Ok(Exit::Yielded);
                 }
                 self.budget.take(self.account.nested.take());
@@ -306,11 +300,12 @@ impl Machine {
         self.account.fuel.set(fuel);
     }
 
+    /// Notes why the run stops at `ip`; null, for an instruction behind it.
     #[cold]
-    fn stop(&mut self, fp: *mut u32, ip: *const Inst, reason: Result<Exit>) -> Called {
+    fn stop(&mut self, fp: *mut u32, ip: *const Inst, reason: Result<Exit>) -> *const Inst {
         (self.fp, self.ip) = (fp, ip);
         self.stopped = Some(reason);
-        Called::Stopped
+        ptr::null()
     }
 
     /// Drops all frames and values.
@@ -318,9 +313,13 @@ impl Machine {
         while !self.fp.is_null() {
             self.pop();
         }
-        self.results.clear();
-        self.resume = None;
+        self.outside.clear();
         self.stopped = None;
+    }
+
+    /// Whether the run stops at the end of the slice, and before native calls that may not be prompt.
+    pub fn set_prompt(&mut self, prompt: bool) {
+        self.outside.prompt = prompt;
     }
 
     /// Drops the innermost frame and what its references still hold.

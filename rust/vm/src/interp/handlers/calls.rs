@@ -7,6 +7,7 @@
 use std::sync::atomic::Ordering::Acquire;
 
 use crate::bytecode::{Function, Inst, MOVE, OWN, kind};
+use crate::context::Instance;
 use crate::interp::imports::{self, Called};
 use crate::interp::stack::{Header, caller, header, slot};
 use crate::interp::state::{Signal, State, dispatch, operation};
@@ -108,14 +109,31 @@ operation!(Return, |s| {
     back(s, fp, call)
 });
 
-operation!(CallImport, |s| match imports::call(s.fp, s.ip, s.m, s.fuel) {
-    Called::GoOn => {
-        let Machine { fp, ip, ref account, .. } = *s.m;
-        let fuel = account.fuel.get();
-        State { fuel, ..s }.go(fp, ip)
+operation!(CallImport, |s| {
+    let Some(target) = imports::target(s.fp, s.ip) else {
+        imports::unresolved(s.fp, s.ip, s.m, s.fuel);
+        return Signal::Stopped;
+    };
+    match &*target.instance {
+        Instance::Native(native) => {
+            let ip = imports::call_native(s.fp, s.ip, s.m, s.fuel, target, native);
+            if ip.is_null() {
+                return Signal::Stopped;
+            }
+            let Machine { ref account, .. } = *s.m;
+            let fuel = account.fuel.get();
+            State { fuel, ..s }.go(s.fp, ip)
+        }
+        Instance::Bytecode(instance) => match imports::call_bytecode(s.fp, s.ip, s.m, s.fuel, target, instance) {
+            Called::GoOn => {
+                let Machine { fp, ip, ref account, .. } = *s.m;
+                let fuel = account.fuel.get();
+                State { fuel, ..s }.go(fp, ip)
+            }
+            Called::Resume => Signal::Resume,
+            Called::Stopped => Signal::Stopped,
+        },
     }
-    Called::Resume => Signal::Resume,
-    Called::Stopped => Signal::Stopped,
 });
 
 operation!(Translate, |s| {
