@@ -219,7 +219,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             r"4096; raise --task_worker_local_memory",
         ),
     ),
-    "unknown flag": ((*CALL, ONE, ONE, "--devise=local-sync"), (r"unknown flag --devise", r"did you mean device\?")),
+    "unknown flag": ((*CALL, ONE, ONE, "--devise=local-sync"), (r"unknown flag --devise", r"did you mean --device\?")),
     "math that does not exist": (
         (COMPILE, "unknown.mlir"),
         (r"unknown\.mlir:2:8: error: unknown operation 'math\.log11'", r"did you mean 'math\.log1"),

@@ -14,7 +14,7 @@ import pytest
 import tiree.runtime as rt
 import tiree.tools
 from tiree import _native
-from tiree.tools import as_module, convert_parameters, create_parameters, dump_parameters, parameter_files
+from tiree.tools import as_module, convert_parameters, create_parameters, dump_parameters, new, parameter_files
 from tools.effects import Effect, Ran, Shows, check, rows_of, run
 
 Rows = dict[str, Effect | tuple[Effect, ...]]
@@ -106,6 +106,14 @@ TABLES: dict[str, tuple[Any, Rows]] = {
             ),
             "quiet": effect("--quiet", lambda done: done.out == "", *CREATE, "--data=d=4xf32=1"),
             "output": effect("--output=o.irpa", lambda done: "o.irpa" in done.files, "--data=d=4xf32=1"),
+        },
+    ),
+    "new": (
+        new,
+        {
+            "help": effect("--help", prints("USAGE: "), "pass", "mine"),
+            "version": effect("--version", prints("version"), "pass", "mine"),
+            "folder": effect("--folder=deep/er", lambda done: "deep/er/mine.py" in done.files, "pass", "mine"),
         },
     ),
 }

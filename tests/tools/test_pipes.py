@@ -14,7 +14,7 @@ from tools.runtime_tool import needs_iree, ours, refused
 
 TOOLS = (
     "compile", "opt", "run_module", "benchmark_module", "dump_module", "as_module", "create_parameters",
-    "convert_parameters", "dump_parameters",
+    "convert_parameters", "dump_parameters", "new",
 )  # fmt: skip
 ADD_RUN = ("--input=4xf32=1", "--input=4xf32=2")
 

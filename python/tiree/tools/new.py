@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from tiree.support.errors import CompileError
+from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, fail, help_text, parse_flags
 
 SKELETONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "skeletons")
@@ -37,13 +37,7 @@ USAGE = "tiree-new [options] <kind> <name>\n\nKINDS:\n" + "\n".join(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code."""
-    try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
-    except CompileError as error:
-        print(error, file=sys.stderr)
-    except OSError as error:
-        print(f"{error.filename}: error: {error.strerror}", file=sys.stderr)
-    return 1
+    return guarded("tiree-new", lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _run(arguments: Sequence[str]) -> int:
