@@ -4,6 +4,7 @@ reason."""
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 from typing import Any
 
@@ -44,8 +45,8 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "transpose": [((), {}), ((1, 0), {})],
     "var": [((), {}), ((1,), {})],
     "view": [((np.int32,), {})],
-    "reshape": [((3, 2), {}), ((-1,), {})],
-    "astype": [((np.int8,), {})],
+    "reshape": [((3, 2), {}), ((-1,), {}), ((3, 2), {"order": "F"})],
+    "astype": [((np.int8,), {}), ((np.int8,), {"order": "F", "subok": False, "casting": "unsafe", "copy": True})],
     "tolist": [((), {})],
     "item": [((0, 1), {}), ((4,), {})],
 }
@@ -149,9 +150,120 @@ def test_ufuncs(x: rt.DeviceArray) -> None:
     found = PLAIN.copy()
     found += x
     np.testing.assert_array_equal(found, PLAIN * 2)
-    # Memory that is asked for by name is written.
+    # Memory that is asked for by name is written, as IREE's is.
     np.multiply(PLAIN, 3, out=x)
     np.testing.assert_array_equal(x, PLAIN * 3)
+    np.add.at(x, (0, 0), 1)
+    assert x[0, 0] == 10
+    x.to_host()[0, 0] = 11
+    assert x[0, 0] == 11
+
+
+OPERATORS: dict[str, Any] = {
+    "add": operator.add, "sub": operator.sub, "mul": operator.mul, "truediv": operator.truediv, "mod": operator.mod,
+    "floordiv": operator.floordiv, "pow": pow, "matmul": operator.matmul, "divmod": divmod, "lt": operator.lt,
+    "le": operator.le, "gt": operator.gt, "ge": operator.ge, "eq": operator.eq, "ne": operator.ne,
+}  # fmt: skip
+BITS = {
+    "and": operator.and_, "or": operator.or_, "xor": operator.xor, "lshift": operator.lshift, "rshift": operator.rshift,
+}  # fmt: skip
+
+
+class Strict:
+    """An array that knows numpy's only, as those of other libraries do; it answers before numpy's."""
+
+    __array_priority__ = 1000
+    __hash__ = None  # pyright: ignore[reportAssignmentType]: as arrays have it
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.values
+
+
+def _answer(name: str) -> Any:
+    def answer(self: Strict, other: object) -> Any:
+        operation = OPERATORS.get(name) or BITS[name]
+        if not isinstance(other, np.ndarray):
+            return NotImplemented
+        return operation(other, self.values) if name not in _COMPARED else operation(self.values, other)
+
+    return answer
+
+
+_COMPARED = ("lt", "le", "gt", "ge", "eq", "ne")
+for _name in (*OPERATORS, *BITS):
+    setattr(Strict, f"__{_name}__" if _name in _COMPARED else f"__r{_name}__", _answer(_name))
+
+
+@pytest.mark.parametrize("name", [*OPERATORS, *BITS])
+def test_operators_with_arrays_of_others(name: str) -> None:
+    """The left operand is numpy's array for whoever is asked next, so no comparison ends as that of two objects."""
+    operation = OPERATORS.get(name) or BITS[name]
+    plain = np.array([[3, 1], [2, 5]], np.float32 if name in OPERATORS else np.int32)
+    mine = as_result(plain)
+    more = plain + 1
+    for other, theirs in ((Strict(more), more), (more, more), (as_result(more), more), (2, 2), ([1, 2], [1, 2])):
+        if name == "matmul" and isinstance(theirs, int):
+            continue
+        found, expected = operation(mine, other), operation(plain, theirs)
+        np.testing.assert_array_equal(found, expected)
+        assert type(found) is type(expected)
+        if not isinstance(other, Strict):
+            np.testing.assert_array_equal(operation(other, mine), operation(theirs, plain))
+
+
+@pytest.mark.parametrize("name", [*OPERATORS, *BITS])
+def test_operators_with_arrays_of_jax(name: str) -> None:
+    jnp = pytest.importorskip("jax.numpy", reason="a development dependency")
+    operation = OPERATORS.get(name) or BITS[name]
+    plain = np.array([[3, 1], [2, 5]], np.float32 if name in OPERATORS else np.int32)
+    mine, other = as_result(plain), jnp.asarray(plain)
+    np.testing.assert_array_equal(operation(mine, other), operation(plain, plain))
+    np.testing.assert_array_equal(operation(other, mine), operation(plain, plain))
+
+
+def test_operators_that_have_no_answer(x: rt.DeviceArray) -> None:
+    for operation in (lambda: x + None, lambda: None + x, lambda: pow(x, 2, 3), lambda: x < object()):
+        with pytest.raises(TypeError):
+            operation()
+    assert not (x == None).any()  # noqa: E711
+    np.testing.assert_array_equal(pow(x, 2, None), PLAIN**2)
+    np.testing.assert_array_equal(-x, -PLAIN)
+    np.testing.assert_array_equal(abs(+x), abs(PLAIN))
+    np.testing.assert_array_equal(~as_result(PLAIN > 0), PLAIN <= 0)
+
+
+def test_keywords_of_copies() -> None:
+    grid = np.arange(6, dtype=np.float32).reshape(2, 3)
+    mine = as_result(grid)
+    found = mine.astype(np.int64, order="F", copy=True, casting="unsafe", subok=False)
+    assert found.flags.f_contiguous
+    np.testing.assert_array_equal(found, grid)
+    assert np.shares_memory(mine.astype(np.float32, copy=False), mine.to_host())
+    with pytest.raises(TypeError, match="same_kind"):
+        mine.astype(np.int64, "same_kind")
+    np.testing.assert_array_equal(mine.reshape(3, 2, order="F"), grid.reshape((3, 2), order="F"))
+    if np.lib.NumpyVersion(np.__version__) >= "2.1.0":
+        assert not np.shares_memory(mine.reshape(3, 2, copy=True), mine.to_host())
+    with pytest.raises(TypeError, match="nothing"):
+        mine.reshape(3, 2, nothing=1)
+    np.testing.assert_array_equal(mine.copy(order="F"), grid)
+
+
+@pytest.mark.parametrize("letters", ["i2", "i4", "i8", "u4", "f2", "f4", "f8", "c8", "c16"])
+def test_arrays_of_the_other_byte_order(letters: str) -> None:
+    device = rt.get_device("local-sync")
+    numbers = np.arange(6).reshape(2, 3)
+    for given, dtype in ((numbers.astype(f">{letters}"), None), (numbers.tolist(), f">{letters}")):
+        found = rt.asdevicearray(device, given, dtype=dtype, implicit_host_transfer=True)
+        assert found.dtype == np.dtype(letters)
+        assert found.dtype.isnative
+        np.testing.assert_array_equal(found, numbers)
+    scalar = rt.asdevicearray(None, np.array(3, f">{letters}"), implicit_host_transfer=True)
+    assert scalar.item() == 3
+    assert rt.array_interop.map_dtype_to_element_type(f">{letters}") is None
 
 
 def test_nothing_else_changes_in_place(x: rt.DeviceArray) -> None:

@@ -219,6 +219,28 @@ class TestArrays:
         rt.parameter_index_add_numpy_ndarray(index, "x", given.T)
         assert np.array_equal(rt.parameter_index_entry_as_numpy_ndarray(index[0]), given.T)
 
+    def test_the_other_byte_order(self, tmp_path):
+        ours, plain = tmp_path / "ours.irpa", tmp_path / "plain.irpa"
+        numbers = np.arange(6).reshape(2, 3)
+        for path, order in ((ours, ">"), (plain, "=")):
+            array = numbers.astype(f"{order}i4")
+            entries = {
+                "a": array,
+                "t": array.T,
+                "scalar": array[1, 2],
+                "view": memoryview(array),
+                "bytes": b"1234",
+                "s": rt.SplatValue(np.array(3, f"{order}i2"), 8),
+                "h": np.arange(3).astype(f"{order}f2"),
+            }
+            rt.save_archive_file(entries, path)
+        assert ours.read_bytes() == plain.read_bytes()
+        index, other = rt.ParameterIndex(), rt.ParameterIndex()
+        rt.parameter_index_add_numpy_ndarray(index, "x", numbers.astype(">f4"))
+        rt.parameter_index_add_numpy_ndarray(other, "x", numbers.astype("f4"))
+        assert np.array_equal(rt.parameter_index_entry_as_numpy_ndarray(index[0]), numbers)
+        assert index[0].metadata == other[0].metadata
+
     def test_flat(self):
         index = rt.ParameterIndex()
         index.add_buffer("b", W)

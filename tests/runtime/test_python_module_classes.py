@@ -52,6 +52,10 @@ class Values(rt.PythonModule, name="values", version=3):
     def any_array(self, x: np.ndarray) -> np.ndarray:
         return np.concatenate([x, x])
 
+    def other_order(self, x: np.ndarray) -> NDArray[np.float32]:
+        assert x.dtype.isnative
+        return x.astype(">f4")
+
     def view(self, x: rt.HalBufferView) -> rt.HalBuffer:
         return x.get_buffer()
 
@@ -116,6 +120,8 @@ def test_arrays(values: rt.BoundModule):
     assert np.array_equal(values.device(x), x)
     assert np.array_equal(values.scaled(3.0, x), 3 * x)
     assert np.array_equal(values.any_array(np.array([1, 2], np.int64)), [1, 2, 1, 2])
+    assert np.array_equal(values.other_order(x.astype(">f4")), x)
+    assert np.array_equal(values.any_array(np.array([1, 2], ">i8")), [1, 2, 1, 2])
     assert isinstance(values.view(x), rt.HalBuffer)
     with pytest.raises(
         TypeError, match=r'values\.scaled\(\): argument 2 \("x"\) is an array of float64; needs float32'

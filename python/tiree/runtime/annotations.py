@@ -141,11 +141,14 @@ def _array(value: Any, dtype: Any = None) -> Any:
     """An array as a buffer view: a copy, since whoever made the array may change it."""
     import numpy as np
 
+    from tiree.runtime.dtypes import native_order
+
     if isinstance(value, _native.HalBufferView) and dtype is None:
         return value
     array = np.asarray(value)
     if array.dtype.hasobject:
         raise TypeError(f"is {value!r}; needs an array")
+    array = native_order(array)
     if dtype is not None and array.dtype != dtype:
         raise TypeError(f"is an array of {array.dtype}; needs {dtype}")
     return asdevicearray(None, array)

@@ -1,7 +1,7 @@
 """`DeviceArray`: results of calls, which behave as arrays.
 
-On the CPU devices a result is host memory already, so numpy sees it without a copy. Operators compute on the host and
-give numpy arrays, as in IREE. numpy is imported when an array is looked at, not before.
+On the CPU devices a result is host memory already, so numpy sees it without a copy. Operators compute on the host, as
+those of numpy's array over the same memory. numpy is imported when an array is looked at, not before.
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ class DeviceArray(_native.DeviceArrayBase):
 
     `np.asarray(x)`, operators, indexing, `len`, iteration, DLPack and numpy's methods (`array_methods`) work on it.
     Results of calls allow it all; one made without `implicit_host_transfer` refuses operators and numpy, and is looked
-    at with `to_host()` or an index. It is not changed in place: `copy()` gives an array that can be.
+    at with `to_host()` or an index. No operator, method or assignment changes it: `copy()` gives an array that can be.
+    Its memory is written only where that is asked for, as in IREE: by a ufunc with `out=x`, by `np.add.at(x, ...)`, and
+    through arrays over the same memory (`np.asarray(x)`, `x.to_host()`, `x.view()`, slices).
     """
 
     __slots__ = ()
@@ -128,13 +130,16 @@ class DeviceArray(_native.DeviceArrayBase):
             return _host(self).__dlpack__(**keywords)
         return super().__dlpack__(**keywords)
 
-    def reshape(self, *shape: Any) -> np.ndarray:
-        """The same memory under another shape, as a numpy array; one dimension may be -1."""
-        return self.to_host().reshape(*shape)
+    def reshape(self, *shape: Any, **keywords: Any) -> np.ndarray:
+        """The same memory under another shape, as a numpy array; one dimension may be -1. Keywords are numpy's."""
+        return self.to_host().reshape(*shape, **keywords)
 
-    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True) -> np.ndarray:
-        """A numpy array of another dtype; the same memory when the dtype is the same and `copy` is False."""
-        return self.to_host().astype(dtype, casting=casting, copy=copy)
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True, **keywords: Any) -> np.ndarray:
+        """A numpy array of another dtype; the same memory when the dtype is the same and `copy` is False.
+
+        The order of positional arguments is IREE's; numpy's other keywords are taken as keywords.
+        """
+        return self.to_host().astype(dtype, casting=casting, copy=copy, **keywords)
 
     def __reduce__(self) -> Any:
         # Pickles and copies as what it holds: a device does not travel.
@@ -202,17 +207,17 @@ def asdevicearray(
     allowed_usage: int = BufferUsage.DEFAULT,
     element_type: HalElementType | None = None,
 ) -> DeviceArray:
-    """A copy of array-like `a` on `device`.
+    """A copy of array-like `a` on `device`, in the CPU's byte order.
 
     Raises `ValueError` for a dtype that no device has.
     """
     import numpy as np
 
-    from tiree.runtime.dtypes import map_dtype_to_hal_element_type
+    from tiree.runtime.dtypes import map_dtype_to_hal_element_type, native_order
 
     if isinstance(a, DeviceArray) and dtype is None:
         return a
-    array = np.ascontiguousarray(a, dtype=dtype).reshape(np.shape(a))
+    array = native_order(np.ascontiguousarray(a, dtype=dtype).reshape(np.shape(a)))
     natural = map_dtype_to_hal_element_type(array.dtype)
     chosen = natural if element_type is None else element_type
     if chosen is None:

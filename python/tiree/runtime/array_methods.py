@@ -5,6 +5,7 @@ One table of names, which the class of arrays takes over, and one of those that 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -23,7 +24,9 @@ _TWO_SIDED = (
     "divmod",
 )  # fmt: skip
 _OTHERS = ("lt", "le", "gt", "ge", "eq", "ne", "neg", "pos", "abs", "invert", "contains")
-OPERATORS = [*(f"__{side}{name}__" for name in _TWO_SIDED for side in ("", "r")), *(f"__{name}__" for name in _OTHERS)]
+
+_BUILT_IN: dict[str, Callable[..., Any]] = {"divmod": divmod, "pow": pow}
+"""Operators that the module `operator` has not, or with fewer operands."""
 
 _SHARED = "results are not changed in place; x.copy() gives an array that can be"
 _HOST = "it is about numpy's own object; x.to_host() gives that"
@@ -62,8 +65,32 @@ def install(array_class: type, host: Callable[[Any], Any]) -> None:
         call.__doc__ = f"As `numpy.ndarray.{name}`."
         return call
 
-    for name in (*METHODS, *OPERATORS):
+    def left(operation: Callable[..., Any]) -> Callable[..., Any]:
+        # The operator and not the method of numpy's array: where that one knows no answer, the other operand is asked,
+        # and has to see an array of numpy too.
+        def call(self: Any, *others: Any) -> Any:
+            return operation(host(self), *map(plain, others))
+
+        return call
+
+    def right(operation: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: Any, other: Any) -> Any:
+            return operation(plain(other), host(self))
+
+        return call
+
+    def special(name: str, call: Callable[..., Any]) -> None:
+        call.__name__ = call.__qualname__ = name
+        call.__doc__ = f"As `numpy.ndarray.{name}`."
+        setattr(array_class, name, call)
+
+    for name in METHODS:
         setattr(array_class, name, method(name))
+    for name in (*_TWO_SIDED, *_OTHERS):
+        operation = _BUILT_IN.get(name) or getattr(operator, f"__{name}__")
+        special(f"__{name}__", left(operation))
+        if name in _TWO_SIDED:
+            special(f"__r{name}__", right(operation))
     for name in PROPERTIES:
 
         def get(self: Any, name: str = name) -> Any:

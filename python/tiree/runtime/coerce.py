@@ -343,7 +343,9 @@ def _plain(array: np.ndarray) -> Any:
     """A C-contiguous array that the native side can read; of types without a buffer format the bits, and the type."""
     import numpy as np
 
-    array = np.ascontiguousarray(array) if array.ndim else array.copy()
+    from tiree.runtime.dtypes import native_order
+
+    array = native_order(np.ascontiguousarray(array) if array.ndim else array.copy())
     element = _ELEMENT_TYPES.get(array.dtype.name)
     if array.dtype.name in _PACKED_TYPES:
         element = _PACKED_TYPES[array.dtype.name]

@@ -100,8 +100,14 @@ def dtype_of(element_type: int) -> np.dtype:
 
 
 def map_dtype_to_hal_element_type(dtype: Any) -> HalElementType | None:
-    """The element type of a numpy dtype, or None."""
-    return _ELEMENT_TYPES.get(np.dtype(dtype).name)
+    """The element type of a numpy dtype, or None, as for the other byte order."""
+    plain = np.dtype(dtype)
+    return _ELEMENT_TYPES.get(plain.name) if plain.isnative else None
+
+
+def native_order(array: np.ndarray) -> np.ndarray:
+    """`array`, or a copy where its elements have the other byte order: element types of devices have none."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def map_dtype_to_dtype_info(dtype: Any) -> DTypeInfo:

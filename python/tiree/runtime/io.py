@@ -30,7 +30,9 @@ class SplatValue:
     def __init__(self, pattern: array[Any] | np.ndarray | np.generic, count: Sequence[int] | int) -> None:
         import numpy as np
 
-        element = np.asarray(pattern)
+        from tiree.runtime.dtypes import native_order
+
+        element = native_order(np.asarray(pattern))
         if element.size != 1:
             raise ValueError(f"a splat repeats one element; got {element.size}")
         self.item = element.reshape(())
@@ -54,16 +56,33 @@ def _metadata(dtype: np.dtype, shape: Sequence[int]) -> bytes:
 
 
 def parameter_index_add_numpy_ndarray(index: ParameterIndex, name: str, array: np.ndarray) -> None:
-    """Adds `array` without a copy when it is contiguous; it must not change. Raises `KeyError` for other dtypes."""
-    index.add_buffer(name, _bytes_of(array), metadata=_metadata(array.dtype, array.shape))
+    """Adds `array` without a copy when it is contiguous and in native byte order; it must not change.
+
+    Raises `KeyError` for other dtypes.
+    """
+    index.add_buffer(name, _bytes_of(array), metadata=_metadata(array.dtype.newbyteorder("="), array.shape))
 
 
 def _bytes_of(array: np.ndarray) -> np.ndarray:
-    """The elements as bytes: the buffer protocol has no name for every dtype."""
+    """The elements as bytes in native order: the buffer protocol has no name for every dtype."""
     import numpy as np
 
-    flat = np.ascontiguousarray(array).reshape(-1)
+    from tiree.runtime.dtypes import native_order
+
+    flat = native_order(np.ascontiguousarray(array).reshape(-1))
     return flat.view(np.uint8) if flat.size else np.zeros(0, np.uint8)
+
+
+def _has_other_order(value: Any) -> bool:
+    """Whether the elements of a buffer are declared with the other byte order."""
+    import numpy as np
+
+    try:
+        with memoryview(value) as view:
+            return not np.dtype(view.format).isnative
+    except (TypeError, ValueError, BufferError):
+        # No buffer, or a format that is not numpy's: bytes are bytes.
+        return False
 
 
 def parameter_index_entry_as_numpy_flat_ndarray(index_entry: ParameterIndexEntry) -> np.ndarray:
@@ -94,7 +113,10 @@ def parameter_index_entry_as_numpy_ndarray(index_entry: ParameterIndexEntry) -> 
 
 
 def save_archive_file(entries: Mapping[str, Any | SplatValue], file_path: str | os.PathLike[str]) -> None:
-    """Writes an `.irpa` archive of arrays, splats and anything with a buffer. Entries have no metadata, as in IREE."""
+    """Writes an `.irpa` archive of arrays, splats and anything with a buffer, elements in native byte order.
+
+    Entries have no metadata, as in IREE.
+    """
     import numpy as np
 
     from tiree.runtime.dtypes import is_numpy_array, is_numpy_scalar
@@ -103,7 +125,7 @@ def save_archive_file(entries: Mapping[str, Any | SplatValue], file_path: str | 
     for key, value in entries.items():
         if isinstance(value, SplatValue):
             index.add_splat(key, value.item.reshape(1).view(np.uint8), value.total_length)
-        elif is_numpy_array(value) or is_numpy_scalar(value):
+        elif is_numpy_array(value) or is_numpy_scalar(value) or _has_other_order(value):
             index.add_buffer(key, _bytes_of(np.asarray(value)))
         else:
             index.add_buffer(key, value)
