@@ -402,3 +402,33 @@ def test_a_loop_whose_thread_is_gone_is_replaced(monkeypatch: pytest.MonkeyPatch
     ending = rt.load_vm_modules(Ending.create())[0]
     assert ending.leave.limited(timeout=20)(5) == 5
     assert coroutines.background_loop() is not loop
+
+
+SPIN = """
+vm.module @host_loop version 0
+vm.export @spin
+vm.func @spin(%i0: i32) -> (i32) {
+^bb0:
+  vm.br ^bb1()
+^bb1:
+  %i0 = vm.add.i32 %i0, %i0
+  vm.br ^bb1()
+}
+"""
+
+
+def test_host_code_in_a_worker_leaves_the_loop_free():
+    """As the page about such calls says."""
+    spin = rt.load(rt.assemble(SPIN), "local-sync").spin.limited(timeout=0.5)
+
+    async def ticks() -> int:
+        call = asyncio.create_task(asyncio.to_thread(spin, 1))
+        count = 0
+        while not call.done():
+            await asyncio.sleep(0.005)
+            count += 1
+        with pytest.raises(rt.StatusError, match="before its deadline"):
+            await call
+        return count
+
+    assert asyncio.run(ticks()) > 5

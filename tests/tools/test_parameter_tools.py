@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -100,6 +102,16 @@ class TestCreate:
     def test_refusals(self, flag: str, message: str):
         flags = [] if flag.startswith("--output") else ["--output=x.irpa"]
         assert message in refused("create-parameters", "--data=w=4xf32=1", *flags, flag)
+
+    def test_more_than_there_is_room_for(self, tmp_path: Path):
+        free = shutil.disk_usage(tmp_path).free
+        said = refused("create-parameters", "--data=w=99999999999999xf32=1", "--data=v=4xi8", "--output=x.irpa")
+        match = re.search(rf"x\.irpa: the parameters take 400000000000000 bytes; .* {tmp_path} has (\d+) free", said)
+        assert match, said
+        assert abs(int(match[1]) - free) < 1 << 34
+        assert "--splat= declares" in said
+        assert not list(tmp_path.iterdir())
+        assert ours("create-parameters", "--splat=w=99999999999999xf32=1", "--output=x.irpa").code == 0
 
     def test_names_are_declared_once(self):
         assert "declared twice" in refused("create-parameters", "--splat=a=i8=1", "--data=a=i8=1", "--output=x.irpa")

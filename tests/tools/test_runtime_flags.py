@@ -93,6 +93,7 @@ class TestAllTools:
         assert ours(tool, f"--flagfile={path}").out == ours(tool, "--help").out
         assert "--flagfile needs a path" in refused(tool, "--flagfile")
         assert "none.txt" in refused(tool, "--flagfile=none.txt")
+        assert "--flagfile=/dev/zero: more than 16 MiB" in refused(tool, "--flagfile=/dev/zero")
 
 
 class TestRunModule:

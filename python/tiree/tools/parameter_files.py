@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from collections.abc import Callable, Sequence
 
@@ -58,12 +59,29 @@ def write_index(parsed: ParsedFlags, index: _native.ParameterIndex, alignment: i
     path = parsed["output"]
     if not path:
         raise fail("no output given", "pass --output=file.irpa")
+    _check_space(index, path, expanded)
     _native.write_parameter_archive(index, path, alignment, expanded)
     if parsed["quiet"]:
         return
     written = _native.ParameterIndex()
     written.load(path, "irpa")
     sys.stdout.write(dump_index("", written))
+
+
+def _check_space(index: _native.ParameterIndex, path: str, expanded: Sequence[int]) -> None:
+    """Refuses what the file system has no room for, which would be noticed when it is full."""
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder) or (os.path.exists(path) and not os.path.isfile(path)):
+        # No folder, or a device: what that means, writing says.
+        return
+    whole = set(expanded)
+    needed = sum(entry.length for i, (_, entry) in enumerate(index.items()) if i in whole or not entry.is_splat)
+    free = shutil.disk_usage(folder).free
+    if needed > free:
+        raise fail(
+            f"--output={path}: the parameters take {needed} bytes; the file system of {folder} has {free} free",
+            "--splat= declares parameters that take no place" if whole else "",
+        )
 
 
 def splat_pattern(flag: str, text: str) -> tuple[int, bytes]:

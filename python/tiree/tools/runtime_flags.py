@@ -123,6 +123,10 @@ REFUSED = {
 """Flags of the reference tools that are not available: the reason and what to use instead."""
 
 
+_MOST_OF_A_FLAGFILE = 16 << 20
+"""Characters. A device or a pipe may have no end."""
+
+
 def expand_flagfiles(arguments: Sequence[str]) -> list[str]:
     """Replaces `--flagfile=path` by the flags in the file: one a line, `#` begins a comment."""
     expanded: list[str] = []
@@ -136,9 +140,13 @@ def expand_flagfiles(arguments: Sequence[str]) -> list[str]:
             raise fail("--flagfile needs a path", "write --flagfile=path")
         try:
             with open(path, encoding="utf-8") as file:
-                lines = [line.strip() for line in file]
+                text = file.read(_MOST_OF_A_FLAGFILE + 1)
         except UnicodeDecodeError:
             raise fail(f"--flagfile={path}: not UTF-8 text") from None
+        if len(text) > _MOST_OF_A_FLAGFILE:
+            most = f"{_MOST_OF_A_FLAGFILE >> 20} MiB"
+            raise fail(f"--flagfile={path}: more than {most}", "pass large values as --input=@file.npy")
+        lines = [line.strip() for line in text.split("\n")]
         expanded += [line for line in lines if line and not line.startswith("#")]
     return expanded
 
