@@ -5,6 +5,7 @@ Each case runs in a process of its own, which would die of SIGBUS.
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import textwrap
@@ -240,6 +241,47 @@ def test_faulthandler_does_not_hear_of_what_is_guarded(module_file: Path) -> Non
     expect(lambda: (change(), module.get(zeros)))
     """
     assert run(script, module_file, "local-sync", "empty", flags=("-X", "faulthandler")) == "refused\n"
+
+
+def test_faulthandler_may_be_enabled_later(module_file: Path) -> None:
+    script = """
+    import faulthandler
+    module = rt.load(path, device)
+    faulthandler.enable()
+    module.get(zeros)
+    expect(lambda: (change(), module.get(zeros)))
+    """
+    assert run(script, module_file, "local-sync", "empty") == "refused\n"
+
+
+STEPS = {"enable": "faulthandler.enable()", "disable": "faulthandler.disable()", "load": "load()"}
+FAULT = """
+file = open("o", "w+b")
+file.truncate(99999)
+map = mmap.mmap(file.fileno(), 0)
+file.truncate(0)
+map[5]"""
+SENT = "os.kill(os.getpid(), signal.SIGBUS)"
+CASES = [
+    (steps, end) for steps in ("load", "enable load", "load enable", "load enable load") for end in (FAULT, SENT)
+] + [("load enable load disable", FAULT)]
+
+
+@pytest.mark.parametrize(("steps", "end"), CASES)
+def test_other_faults_end_the_process(steps: str, end: str, tmp_path: Path) -> None:
+    """As they do without the guard, whatever order the handlers came in, and faulthandler speaks once."""
+    script = """import faulthandler, mmap, os, signal, tiree.runtime as rt
+kept = []
+def load():
+    rt.save_archive_file({"w": bytes(9999)}, f"{len(kept)}.irpa")
+    kept.append(rt.ParameterIndex())
+    kept[-1].load(f"{len(kept) - 1}.irpa")
+"""
+    script += "".join(STEPS[step] + "\n" for step in steps.split()) + end
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False, cwd=tmp_path)
+    assert done.returncode == -signal.SIGBUS, (done.returncode, done.stderr[-3000:])
+    assert done.stderr.count("Fatal Python error") == ("enable" in steps and "disable" not in steps)
 
 
 def test_modules_of_iree_too(module_file: Path) -> None:

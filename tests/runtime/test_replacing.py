@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,6 +99,70 @@ class TestArchives:
         assert (tmp_path / "link").is_symlink()
         assert [key for key, _ in loaded(path).items()] == ["b"]
         assert path.stat().st_mode & 0o777 == 0o640
+
+
+def save(contents: bytes, path: Path | str) -> None:
+    rt.save_archive_file({"b": contents}, path)
+
+
+def replace(contents: bytes, path: Path | str) -> None:
+    replace_file(path, contents)
+
+
+@pytest.mark.parametrize("write", [save, replace])
+class TestLinks:
+    """Nothing here is run on links in `/dev` that could be replaced: the folders are those of a test."""
+
+    def test_links_to_nothing_stay(self, tmp_path: Path, write: Callable[[bytes, Path], None]) -> None:
+        (tmp_path / "folder").mkdir()
+        (tmp_path / "second").symlink_to("folder/new")
+        (tmp_path / "first").symlink_to(tmp_path / "second")
+        write(b"1234", tmp_path / "first")
+        assert b"1234" in (tmp_path / "folder/new").read_bytes()
+        assert (tmp_path / "first").is_symlink()
+        assert (tmp_path / "second").is_symlink()
+        assert os.listdir(tmp_path / "folder") == ["new"]
+
+    def test_links_that_lead_nowhere(self, tmp_path: Path, write: Callable[[bytes, Path], None]) -> None:
+        (tmp_path / "nowhere").symlink_to("absent/new")
+        (tmp_path / "circle").symlink_to("circle")
+        for name in ("nowhere", "circle", "absent/new", ""):
+            with pytest.raises(OSError, match=r"No such file|[Tt]oo many"):
+                write(b"1234", tmp_path / name if name else "")
+        assert sorted(os.listdir(tmp_path)) == ["circle", "nowhere"]
+
+    def test_closed_streams_stay_links(self, tmp_path: Path, write: Callable[[bytes, Path], None]) -> None:
+        """A link to a stream, as `/dev/stdout` is, while it is closed; and through folders of other names."""
+        (tmp_path / "stdout").symlink_to("/proc/self/fd/987")
+        (tmp_path / "fd").symlink_to("/proc/self/fd")
+        for name in ("stdout", "fd/987", os.path.relpath("/proc/self/fd/987", tmp_path)):
+            with pytest.raises(OSError, match="No such file"):
+                write(b"1234", tmp_path / name)
+        assert os.readlink(tmp_path / "stdout") == "/proc/self/fd/987"
+        assert sorted(os.listdir(tmp_path)) == ["fd", "stdout"]
+
+    def test_open_streams_are_written(self, tmp_path: Path, write: Callable[[bytes, Path], None]) -> None:
+        """Also one that a file is at the end of: who gave the stream finds the bytes there."""
+        with open(tmp_path / "x", "w+b") as file:
+            (tmp_path / "stream").symlink_to(f"/proc/self/fd/{file.fileno()}")
+            write(b"1234", tmp_path / "stream")
+            assert b"1234" in file.read()
+        assert sorted(os.listdir(tmp_path)) == ["stream", "x"]
+
+    def test_devices_are_written(self, tmp_path: Path, write: Callable[[bytes, Path], None]) -> None:
+        (tmp_path / "dev").symlink_to("/dev")
+        with contextlib.suppress(ValueError):  # Once written, it cannot be loaded.
+            write(b"1234", tmp_path / "dev/null")
+        assert Path("/dev/null").is_char_device()
+
+    def test_memory_files_are_replaced(self, write: Callable[[bytes, Path], None]) -> None:
+        with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            path = Path(folder) / "x"
+            path.write_bytes(b"old")
+            with open(path, "rb") as old:
+                write(b"1234", path)
+                assert old.read() == b"old"
+            assert b"1234" in path.read_bytes()
 
 
 class TestModules:

@@ -1,31 +1,45 @@
 //! Files that are written whole or not at all, as programs may have mapped what they replace.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
+/// Folders whose names stand for devices, streams and settings.
+const SPECIAL: [&str; 3] = ["/dev", "/proc", "/sys"];
+/// A folder like any other in one of them.
+const ORDINARY: &str = "/dev/shm";
+/// Links that follow each other; the system's own limit.
+const MAX_LINKS: usize = 40;
+
+/// Where what a path leads to is.
+enum Place {
+    /// A file, or nothing yet, that another file may replace.
+    File(PathBuf),
+    /// A pipe, a device or the like, which is opened.
+    Other,
+    /// Any name in a folder of the system: neither replaced nor made.
+    Special,
+}
+
 /// Has `write` write what `path` is to hold, into a new file beside it that takes its place once complete; after an error
-/// `path` is as it was. With `keep` the new file begins as a copy of the old one. Pipes, devices and `/dev/stdout` are
-/// written directly.
+/// `path` is as it was. With `keep` the new file begins as a copy of the old one. What a link leads to is replaced, not the
+/// link. Pipes, devices and whatever is in `/dev` or `/proc` are written directly.
 pub fn replace(path: &Path, keep: bool, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
-    let direct = ["/dev/std", "/dev/fd/", "/proc/"].iter().any(|known| path.to_string_lossy().starts_with(known));
-    let old = match fs::metadata(path) {
-        Ok(old) if direct || !old.is_file() => {
-            return write(&File::options().write(true).create(true).truncate(!keep).open(path)?);
+    let target = match place(path)? {
+        Place::File(target) => target,
+        other => {
+            let create = matches!(other, Place::Other);
+            return write(&File::options().write(true).create(create).truncate(!keep).open(path)?);
         }
-        Ok(old) => Some(old.permissions()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error),
     };
+    let old = found(fs::metadata(&target))?.map(|old| old.permissions());
     if old.is_some() {
         // A file that may not be written stays, although its folder would let it be replaced.
-        File::options().write(true).open(path)?;
+        File::options().write(true).open(&target)?;
     }
-    // What a link leads to is replaced, not the link.
-    let target = if old.is_some() { fs::canonicalize(path)? } else { path.to_owned() };
     let temporary = beside(&target);
     let written = (|| {
         let file = File::options().write(true).create_new(true).open(&temporary)?;
@@ -39,6 +53,37 @@ pub fn replace(path: &Path, keep: bool, write: impl FnOnce(&File) -> io::Result<
         fs::rename(&temporary, &target)
     })();
     written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+fn found(answer: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
+    match answer {
+        Ok(metadata) => Ok(Some(metadata)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Follows the links of `path`, also those that lead to nothing; `tiree.support.replacing` has the same rule.
+fn place(path: &Path) -> io::Result<Place> {
+    let exists = found(fs::metadata(path))?;
+    let mut path = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        let Some(name) = path.file_name().filter(|_| !path.as_os_str().as_encoded_bytes().ends_with(b"/")) else {
+            return Ok(Place::Other);
+        };
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = fs::canonicalize(folder)?;
+        if SPECIAL.iter().any(|special| folder.starts_with(special)) && !folder.starts_with(ORDINARY) {
+            return Ok(Place::Special);
+        }
+        let here = folder.join(name);
+        if found(fs::symlink_metadata(&here))?.is_some_and(|here| here.is_symlink()) {
+            path = folder.join(fs::read_link(&here)?);
+            continue;
+        }
+        return Ok(if exists.is_none_or(|target| target.is_file()) { Place::File(here) } else { Place::Other });
+    }
+    Err(io::Error::other("too many links"))
 }
 
 /// A name in the folder of `path` that no other process or thread uses.

@@ -27,6 +27,12 @@ pub(super) fn any_lost() -> bool {
     LOST_NOW.load(Acquire) != 0
 }
 
+/// Sees to it that the handler is the first, as others may have come in front since something was mapped.
+#[inline]
+pub(super) fn ensure() {
+    signal::install();
+}
+
 /// One range. It is free while `end` is 0 and nobody has claimed it.
 struct Slot {
     claimed: AtomicBool,
@@ -146,45 +152,69 @@ fn replace(address: usize) -> bool {
 
 #[cfg(unix)]
 mod signal {
-    use super::{AcqRel, Acquire, AtomicPtr, AtomicUsize, Release, replace};
+    use super::{AcqRel, Acquire, AtomicPtr, AtomicUsize, Relaxed, Release, replace};
     use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, sigaction, siginfo_t};
     use std::mem::MaybeUninit;
     use std::ptr;
 
     type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-    /// What handled the signal before.
-    static PREVIOUS: AtomicPtr<sigaction> = AtomicPtr::new(ptr::null_mut());
+    /// What handled the signal before, and what did before that. Never freed: a handler may be reading it.
+    struct Earlier {
+        action: sigaction,
+        older: *const Earlier,
+    }
+
+    static PREVIOUS: AtomicPtr<Earlier> = AtomicPtr::new(ptr::null_mut());
     /// The thread that is inside of it.
     static INSIDE: AtomicUsize = AtomicUsize::new(0);
+    /// The last fault that was not ours, and how often it came again: whoever was told does nothing about it.
+    static ADDRESS: AtomicUsize = AtomicUsize::new(0);
+    static AGAIN: AtomicUsize = AtomicUsize::new(0);
+    const MAX_AGAIN: usize = 100;
     static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
-    /// Makes `handler` the first to hear of the signal. Others may have come in front since the last time.
-    pub(super) fn install() {
-        let ours = handler as Handler as usize;
+    fn ours() -> usize {
+        handler as Handler as usize
+    }
+
+    /// What is installed now.
+    fn current() -> Option<sigaction> {
         let mut now = MaybeUninit::<sigaction>::zeroed();
         // SAFETY: asks what is installed; a zeroed action is a valid one.
-        let now = unsafe {
-            if libc::sigaction(SIGBUS, ptr::null(), now.as_mut_ptr()) != 0 {
-                return;
-            }
-            now.assume_init()
-        };
-        if now.sa_sigaction == ours {
-            return;
-        }
-        // SAFETY: no pointers.
-        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-        PAGE.store(usize::try_from(page).unwrap_or(4096), Release);
-        // Never freed: the handler may be reading it.
-        PREVIOUS.store(Box::into_raw(Box::new(now)), Release);
+        unsafe { (libc::sigaction(SIGBUS, ptr::null(), now.as_mut_ptr()) == 0).then(|| now.assume_init()) }
+    }
+
+    fn put_ours() {
         // SAFETY: the handler is async-signal-safe, keeps errno, and the action is complete.
         unsafe {
             let mut action: sigaction = MaybeUninit::zeroed().assume_init();
-            action.sa_sigaction = ours;
+            action.sa_sigaction = ours();
             action.sa_flags = SA_SIGINFO | SA_ONSTACK;
             libc::sigemptyset(&mut action.sa_mask);
             libc::sigaction(SIGBUS, &action, ptr::null_mut());
+        }
+    }
+
+    /// Makes `handler` the first to hear of the signal. Others may have come in front since the last time.
+    pub(super) fn install() {
+        loop {
+            let Some(action) = current().filter(|now| now.sa_sigaction != ours()) else { return };
+            let older = PREVIOUS.load(Acquire);
+            // SAFETY: null or never freed.
+            let known = unsafe { older.as_ref() }.is_some_and(|top| top.action.sa_sigaction == action.sa_sigaction);
+            if !known {
+                let earlier = Box::into_raw(Box::new(Earlier { action, older }));
+                if PREVIOUS.compare_exchange(older, earlier, AcqRel, Relaxed).is_err() {
+                    // SAFETY: another thread was first; nobody has seen this one.
+                    drop(unsafe { Box::from_raw(earlier) });
+                    continue;
+                }
+            }
+            // SAFETY: no pointers.
+            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+            PAGE.store(usize::try_from(page).unwrap_or(4096), Release);
+            return put_ours();
         }
     }
 
@@ -233,34 +263,60 @@ mod signal {
         unsafe { libc::write(libc::STDERR_FILENO, TEXT.as_ptr().cast(), TEXT.len()) };
     }
 
+    /// Ends the process: the instruction that faulted is executed again, or the signal is sent again.
+    fn end(signal: c_int, is_fault: bool) {
+        // SAFETY: the default action.
+        unsafe {
+            libc::signal(signal, SIG_DFL);
+            if !is_fault {
+                libc::raise(signal);
+            }
+        }
+    }
+
+    /// Whether the fault came so often in a row that nobody will do anything about it.
+    fn is_stuck(address: usize) -> bool {
+        if ADDRESS.swap(address, AcqRel) != address {
+            AGAIN.store(0, Release);
+        }
+        AGAIN.fetch_add(1, AcqRel) >= MAX_AGAIN
+    }
+
     /// # Safety
     /// The arguments are those of a signal handler.
     unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
         // SAFETY: asks for a number.
         let me = unsafe { libc::pthread_self() } as usize;
-        // SAFETY: null or leaked by `install`.
-        let previous = unsafe { PREVIOUS.load(Acquire).as_ref() };
-        let target = previous.map_or(SIG_DFL, |action| action.sa_sigaction);
+        let top = PREVIOUS.load(Acquire);
+        // SAFETY: null or never freed.
+        let previous = unsafe { top.as_ref() };
+        let target = previous.map_or(SIG_DFL, |previous| previous.action.sa_sigaction);
         // Who calls back what it had replaced would go round in circles.
         let again = INSIDE.swap(me, AcqRel) == me;
-        if again || target == SIG_DFL || target == SIG_IGN && is_fault {
-            // The instruction that faulted is executed again, and ends the process.
-            // SAFETY: the default action.
-            unsafe {
-                libc::signal(signal, SIG_DFL);
-                if !is_fault {
-                    libc::raise(signal);
+        // SAFETY: a fault has an address.
+        let stuck = is_fault && is_stuck(unsafe { (*info).si_addr().addr() });
+        match previous {
+            Some(previous) if !again && !stuck && target != SIG_DFL && target != SIG_IGN => {
+                // What is installed is what would be without us: `faulthandler` takes itself out and leaves the end of the
+                // process to what it had found, which may have been us.
+                // SAFETY: what was installed once; it is a function of the kind that its flags say.
+                unsafe {
+                    libc::sigaction(signal, &previous.action, ptr::null_mut());
+                    if previous.action.sa_flags & SA_SIGINFO != 0 {
+                        std::mem::transmute::<usize, Handler>(target)(signal, info, context);
+                    } else {
+                        std::mem::transmute::<usize, extern "C" fn(c_int)>(target)(signal);
+                    }
+                }
+                let now = current().map_or(SIG_DFL, |now| now.sa_sigaction);
+                if now == target {
+                    put_ours();
+                } else if now == ours() {
+                    _ = PREVIOUS.compare_exchange(top, previous.older.cast_mut(), AcqRel, Relaxed);
                 }
             }
-        } else if target != SIG_IGN {
-            // SAFETY: what was installed is a function of the kind that its flags say.
-            unsafe {
-                if previous.is_some_and(|action| action.sa_flags & SA_SIGINFO != 0) {
-                    std::mem::transmute::<usize, Handler>(target)(signal, info, context);
-                } else {
-                    std::mem::transmute::<usize, extern "C" fn(c_int)>(target)(signal);
-                }
-            }
+            _ if target == SIG_IGN && !is_fault => {}
+            _ => end(signal, is_fault),
         }
         INSIDE.store(0, Release);
     }

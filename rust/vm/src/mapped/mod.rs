@@ -107,8 +107,9 @@ impl MappedFile {
     }
 
     /// DATA_LOSS if the file is shorter than it was, or was written to; the latter is nothing new where this process maps
-    /// it for writing.
+    /// it for writing. Also puts the guard in its place again, where another library has come in front of it.
     pub fn check(&self) -> Result<()> {
+        guard::ensure();
         self.check_pages()?;
         let Ok(now) = self.file.metadata() else { return Ok(()) };
         if (now.len() as usize) < self.len() {
