@@ -194,3 +194,37 @@ def test_memory_of_python_is_given_back(device: rt.HalDevice):
             assert add(view, np.full(4, 1, np.float32))[3] == number + 1
 
     in_threads([work] * 4)
+
+
+def test_others_run_while_c_code_makes_short_calls():
+    """`sorted` gives no turns between the calls of its key."""
+    identity = """
+vm.module @m version 0
+vm.export @same
+vm.func @same(%i0: i32) -> (i32) {
+^bb0:
+  vm.return %i0
+}
+"""
+    same, done = rt.load(rt.assemble(identity)).same, threading.Event()
+    gaps: list[float] = []
+    repeat(lambda: same(1))
+
+    def measure() -> None:
+        last = time.perf_counter()
+        while not done.is_set():
+            time.sleep(0.001)
+            now = time.perf_counter()
+            gaps.append(now - last)
+            last = now
+
+    def work() -> None:
+        begin = time.perf_counter()
+        while time.perf_counter() - begin < 0.5:
+            sorts.append(sorted(range(500_000), key=same))
+        done.set()
+
+    sorts: list[list[int]] = []
+    in_threads([measure, work])
+    # Between two sorts there is a turn; many are inside of each.
+    assert len(gaps) > 2 * len(sorts)

@@ -92,8 +92,27 @@ def test_calls(bound: Bound):
     assert bound.call("nothing") == []
     buffer = rt.VmBuffer(4)
     assert bound.call("same", buffer) == [buffer.ref]
-    # A register of 32 bits has no sign.
-    assert bound.call("add", 2**31 - 1, 1) == [-(2**31)]
+
+
+@pytest.mark.parametrize(
+    ("name", "given"), [("add", (2**31 - 1, 1)), ("add", (-(2**31), -1)), ("add64", (2**63 - 1, 2**63 - 1))]
+)
+def test_results_out_of_range(bound: Bound, name: str, given: tuple[int, int]):
+    """As in arguments: a number that the type does not have is refused, not wrapped around."""
+    kind = "i64" if name == "add64" else "i32"
+    with pytest.raises(ValueError, match=rf"the function returned {sum(given)}, which is no {kind}"):
+        bound.call(name, *given)
+
+
+def test_unsigned_results_of_numpy():
+    for cconv, value, wanted in [("0v_i", np.uint32(2**32 - 1), -1), ("0v_I", np.uint64(2**63), -(2**63))]:
+        made = rt.PyModuleInterface("python", Methods)
+        made.export("give", cconv, lambda _self, value=value: value)
+        module = made.create()
+        outputs = rt.VmVariantList(1)
+        context = rt.VmContext(rt.VmInstance(), modules=[module])
+        context.invoke(module.lookup_function("give"), rt.VmVariantList(0), outputs)
+        assert outputs.get_variant(0) == wanted
 
 
 def test_state_is_the_contexts(bound: Bound):

@@ -14,7 +14,8 @@
 //! 4. No lock of `tiree-vm`, `tiree-hal` or `tiree-task` is held while Python code or a destructor runs (either may want
 //!    the GIL), so those that a prompt step takes are free within moments, whoever has them.
 //!
-//! Between two calls the interpreter hands the GIL over as between any two instructions.
+//! Between two calls the interpreter hands the GIL over as between any two instructions. C code that makes calls without a
+//! break (`sorted(key=f)`) does not, so a thread that has begun calls with the GIL for 10 ms makes one without it.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -213,7 +214,7 @@ impl FunctionInvoker {
 
     /// Runs the call to its end: its results, and until when the work that it queued may take.
     fn run(&self, py: Python<'_>, values: Vec<Value>) -> PyResult<(Vec<Value>, Option<Instant>)> {
-        let held = self.pace.is_short();
+        let held = self.pace.is_prompt();
         let begin = || if held { self.begun(values, true) } else { py.detach(|| self.begun(values, false)) };
         let begun = as_part_of_a_call(py, begin);
         let Begun { results, deadline, pending } = begun.map_err(|status| self.failed(py, &status))?;

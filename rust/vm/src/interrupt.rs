@@ -3,11 +3,13 @@
 //! The interpreter looks when a call has run for a while (see [`Watch`]), blocking waits look between slices of sleep.
 //! Python's bindings install a hook that runs signal handlers, so that Ctrl-C ends a loop that never waits.
 
-use std::sync::OnceLock;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::module::Wait;
-use crate::status::Result;
+use crate::status::{Result, Status};
 
 /// Asks whether the call on this thread shall go on; its error ends the call.
 pub type Hook = fn() -> Result<()>;
@@ -22,8 +24,50 @@ pub fn set_hook(hook: Hook) -> bool {
     HOOK.set(hook).is_ok()
 }
 
-/// Asks the hook now.
+/// Calls that this thread is inside of and that others may cancel, the innermost first.
+struct Cancellable {
+    cancelled: Arc<AtomicBool>,
+    outer: Option<Arc<Cancellable>>,
+}
+
+thread_local! {
+    static CANCELLABLE: RefCell<Option<Arc<Cancellable>>> = const { RefCell::new(None) };
+}
+
+/// Puts back what was there before.
+struct Restore(Option<Arc<Cancellable>>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        CANCELLABLE.set(self.0.take());
+    }
+}
+
+/// Does `work`, which calls and the calls that they make end, with CANCELLED, when they look after `cancelled` was set.
+pub fn unless<T>(cancelled: &Arc<AtomicBool>, work: impl FnOnce() -> T) -> T {
+    let outer = CANCELLABLE.take();
+    let _restore = Restore(outer.clone());
+    CANCELLABLE.set(Some(Arc::new(Cancellable { cancelled: cancelled.clone(), outer })));
+    work()
+}
+
+/// CANCELLED when a call that this thread is inside of was.
+fn check_cancelled() -> Result<()> {
+    CANCELLABLE.with_borrow(|innermost| {
+        let mut next = innermost.as_ref();
+        while let Some(call) = next {
+            if call.cancelled.load(Ordering::Acquire) {
+                return Err(Status::cancelled("the call was cancelled"));
+            }
+            next = call.outer.as_ref();
+        }
+        Ok(())
+    })
+}
+
+/// Looks whether the call on this thread was cancelled, and asks the hook, now.
 pub fn poll() -> Result<()> {
+    check_cancelled()?;
     HOOK.get().map_or(Ok(()), |hook| hook())
 }
 
@@ -55,7 +99,7 @@ impl Watch {
 
 /// Sleeps until `wait` is over (true), `deadline` has passed (false), or the hook says no.
 pub fn wait(wait: &dyn Wait, deadline: Option<Instant>) -> Result<bool> {
-    if HOOK.get().is_none() {
+    if HOOK.get().is_none() && CANCELLABLE.with_borrow(Option::is_none) {
         return Ok(wait.wait(deadline));
     }
     loop {

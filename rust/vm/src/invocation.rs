@@ -113,6 +113,20 @@ impl Invocation {
         step
     }
 
+    /// As [`step`](Self::step), but comes back with `Pending(None)` after some milliseconds of bytecode: for threads that
+    /// have other things to do, such as event loops.
+    pub fn step_in_turns(&mut self) -> Result<Step> {
+        const TURN: Duration = Duration::from_millis(10);
+        if let Stage::Bytecode(machine) = &mut self.stage {
+            machine.set_turn(Some(Instant::now() + TURN));
+        }
+        let step = self.step();
+        if let Stage::Bytecode(machine) = &mut self.stage {
+            machine.set_turn(None);
+        }
+        step
+    }
+
     fn advance(&mut self) -> Result<Step> {
         let outcome = match &mut self.stage {
             Stage::Bytecode(machine) => {

@@ -109,6 +109,8 @@ pub(crate) struct Budget {
     limit: Option<u64>,
     deadline: Option<Instant>,
     max_stack_depth: Option<u32>,
+    /// When the thread is to come back for other things.
+    turn: Option<Instant>,
     watch: Watch,
     /// Of the current slice, while an operation over many bytes begins.
     at_hand: isize,
@@ -245,6 +247,16 @@ impl Budget {
     /// As `check_deadline`, now.
     pub fn check_deadline_now(&self) -> Result<()> {
         if self.deadline.is_some() { self.check_deadline(Instant::now()) } else { Ok(()) }
+    }
+
+    /// Sets when the run is to come back, though it could go on.
+    pub fn set_turn(&mut self, end: Option<Instant>) {
+        self.turn = end;
+    }
+
+    /// Whether the run is to come back.
+    pub fn turn_is_over(&self) -> bool {
+        self.turn.is_some_and(|end| Instant::now() >= end)
     }
 
     /// Replaces the deadline: what it was.

@@ -27,6 +27,9 @@ const FEWEST: u32 = 8;
 const MOST: u32 = 1 << 20;
 /// Processor time that it takes at most to stop a thread and to let it go on, with cold caches.
 const SWITCHED: Duration = Duration::from_micros(40);
+/// A thread that has made prompt calls for so long lets the others have a turn. Python's threads ask for one when they have
+/// waited for 5 ms, and begin to wait anew when they were woken in vain, so it is longer than that.
+const TURN: Duration = Duration::from_millis(10);
 /// Of so many prompt calls one looks at the thread's processor time.
 const COMPARED: u32 = 64;
 
@@ -56,6 +59,8 @@ struct Clocks {
 thread_local! {
     /// Calls until the next look, and the last one.
     static LOOKED: Cell<(u32, Option<Clocks>)> = const { Cell::new((0, None)) };
+    /// When the last ordinary call of this thread began, or the first call, and whether its turn is over.
+    static LAST_TURN: Cell<(Option<Instant>, bool)> = const { Cell::new((None, false)) };
 }
 
 impl Default for Pace {
@@ -74,17 +79,26 @@ impl Clocks {
 }
 
 impl Pace {
-    /// Whether the next call is to begin with a prompt step.
-    pub fn is_short(&self) -> bool {
-        self.missing.load(Ordering::Relaxed) == 0
+    /// Whether the next call, of this thread, is to begin with a prompt step.
+    ///
+    /// Not when the thread has made only such for a while: whoever makes calls without a break, as C code that is given a
+    /// function does, would never let go.
+    pub fn is_prompt(&self) -> bool {
+        self.missing.load(Ordering::Relaxed) == 0 && !LAST_TURN.get().1
     }
 
     /// A call begins, on this thread, with a prompt step or not.
     pub fn begin(&self, prompt: bool) -> Begin {
         let wall = Instant::now();
         if !prompt {
+            LAST_TURN.set((Some(wall), false));
             let processor = self.doubtful.load(Ordering::Relaxed).then(processor_time).flatten();
             return Begin { clocks: Clocks { wall, processor }, prompt };
+        }
+        match LAST_TURN.get() {
+            (Some(last), false) if wall.saturating_duration_since(last) >= TURN => LAST_TURN.set((Some(last), true)),
+            (None, _) => LAST_TURN.set((Some(wall), false)),
+            _ => {}
         }
         let looked = match LOOKED.get() {
             (0, _) => (COMPARED, Some(Clocks { wall, processor: processor_time() })),
@@ -158,7 +172,7 @@ mod tests {
 
     /// A call that keeps the processor for `busy` and sleeps for `idle`.
     fn call(pace: &Pace, busy: Duration, idle: Duration) {
-        let begin = pace.begin(pace.is_short());
+        let begin = pace.begin(pace.is_prompt());
         std::thread::sleep(idle);
         let start = processor_time().unwrap();
         while processor_time().unwrap() - start < busy {}
@@ -176,7 +190,21 @@ mod tests {
         for _ in 0..10_000 {
             call(&pace, Duration::ZERO, Duration::ZERO);
         }
-        assert!(pace.is_short());
+        LAST_TURN.set((None, false));
+        assert!(pace.is_prompt());
+    }
+
+    #[test]
+    fn prompt_calls_without_a_break_end_after_a_turn() {
+        let pace = Pace { missing: AtomicU32::new(0), ..Pace::default() };
+        let begin = Instant::now();
+        while pace.is_prompt() {
+            pace.begin(true);
+            assert!(begin.elapsed() < Duration::from_secs(10));
+        }
+        assert!(begin.elapsed() >= TURN);
+        pace.begin(false);
+        assert!(pace.is_prompt());
     }
 
     #[test]

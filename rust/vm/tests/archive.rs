@@ -117,6 +117,21 @@ fn changed_bytes_in_modules_with_checksums() {
     assert!(refusal(&bytes, "x.vmfb").contains("checksum of rodata segment 0 is "));
 }
 
+/// Modules without checksums may have the attribute's name as any name, text or constant.
+#[test]
+fn modules_that_mention_checksums_have_none() {
+    let body = "vm.export @\"tiree.digest\" = @f\nvm.func @f() -> (i32) {\n^bb0:\n  %i0 = vm.const.i32 7\n  vm.return %i0\n}\n";
+    for module in [
+        format!("vm.module @\"tiree.digest\"\n{body}"),
+        format!("vm.module @m\nvm.rodata[0] = \"tiree.digest\"\n{body}"),
+        format!("vm.module @m\nvm.attr \"key\" = \"tiree.digest\"\n{body}"),
+    ] {
+        let bytes = tiree_vm::asm::assemble(&module, "m").unwrap().bytes;
+        assert!(bytes.windows(12).any(|window| window == b"tiree.digest"));
+        assert_eq!(refusal(&bytes, "x.vmfb"), "accepted", "{module}");
+    }
+}
+
 #[test]
 fn other_versions_are_named() {
     let mut bytes = read("flow");

@@ -12,6 +12,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
 use tiree_hal::allocator::Allocator;
 use tiree_hal::fence::{Fence, FenceWait};
+use tiree_vm::interrupt::unless;
 use tiree_vm::invocation::{Invocation as Inner, Step};
 use tiree_vm::limits::past_deadline;
 use tiree_vm::mapped::Watch;
@@ -59,8 +60,8 @@ pub struct Invocation {
     deadline: Option<Instant>,
     /// At the end of the last step.
     fuel_used: AtomicU64,
-    /// Set while a thread is inside `step`: it ends the call when it comes back.
-    cancelled: AtomicBool,
+    /// Set while a thread is inside `step`: it ends the call when it looks, or comes back.
+    cancelled: Arc<AtomicBool>,
     /// The event loop that the last step was made for.
     event_loop: Mutex<Option<Py<PyAny>>>,
 }
@@ -79,7 +80,7 @@ impl Invocation {
             kept: None,
             watch: Watch::start(),
             fuel_used: AtomicU64::new(0),
-            cancelled: AtomicBool::new(false),
+            cancelled: Arc::default(),
             event_loop: Mutex::new(None),
         }
     }
@@ -133,7 +134,9 @@ impl Invocation {
         let event_loop = event_loop.map(|event_loop| event_loop.clone().unbind());
         let (next, ended) = match taken {
             State::Running(mut inner, _) => {
-                let step = as_part_of_a_call(py, || in_loop(event_loop, || py.detach(|| inner.step())));
+                let in_turns = event_loop.is_some();
+                let work = || unless(&self.cancelled, || if in_turns { inner.step_in_turns() } else { inner.step() });
+                let step = as_part_of_a_call(py, || in_loop(event_loop, || py.detach(work)));
                 self.fuel_used.store(inner.fuel_used(), Ordering::Relaxed);
                 match step {
                     Ok(Step::Done(values)) => match &self.signal {
@@ -147,14 +150,26 @@ impl Invocation {
             State::Finishing(values, fence) => self.finish(py, values, fence),
             other => (other, false),
         };
-        let next = match next {
-            State::Running(..) | State::Finishing(..) if self.cancelled.load(Ordering::Acquire) => self.cancelled(py),
-            next => next,
-        };
-        let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(Some(ended)) };
-        *self.lock() = next;
-        self.changed.notify_all();
-        outcome
+        self.leave(py, next, ended)
+    }
+
+    /// Ends the turn of this thread with the call in state `next`, unless it was cancelled meanwhile.
+    fn leave(&self, py: Python<'_>, mut next: State, ended: bool) -> PyResult<Option<bool>> {
+        let is_cancelled = |next: &State| !matches!(next, State::Failed(_)) && self.cancelled.load(Ordering::Acquire);
+        loop {
+            if is_cancelled(&next) {
+                next = self.cancelled(py);
+            }
+            let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(Some(ended)) };
+            let mut state = self.lock();
+            // Python code may have run since, and cancelled it.
+            if is_cancelled(&next) {
+                continue;
+            }
+            *state = next;
+            self.changed.notify_all();
+            return outcome;
+        }
     }
 
     fn driver(&self) -> MutexGuard<'_, Option<ThreadId>> {
@@ -289,14 +304,16 @@ impl Invocation {
     /// Ends the call and releases what it holds: who asks for results gets a `StatusError` CANCELLED. False when the call
     /// had ended. Work that it has queued on a device is done all the same.
     fn cancel(&self, py: Python<'_>) -> bool {
-        self.cancelled.store(true, Ordering::Release);
         // Made here: Python code may run while it is, and must not find the state locked.
         let next = self.cancelled(py);
         let dropped = {
             let mut state = self.lock();
             match &*state {
                 State::Done(_) | State::Failed(_) => return false,
-                State::Busy => return true,
+                State::Busy => {
+                    self.cancelled.store(true, Ordering::Release);
+                    return true;
+                }
                 State::Running(..) | State::Finishing(..) => std::mem::replace(&mut *state, next),
             }
         };

@@ -163,16 +163,18 @@ pub fn describe(value: &Bound<'_, PyAny>) -> String {
     value.repr().map_or_else(|_| "an object".to_owned(), |text| text.to_string())
 }
 
+/// A number of numpy's unsigned types, which fits as registers have no sign. Other numbers are signed, as in arguments.
+#[cold]
+fn unsigned<'py, T: for<'a> FromPyObject<'a, 'py>>(value: &Bound<'py, PyAny>) -> Option<T> {
+    let kind = value.getattr("dtype").and_then(|dtype| dtype.getattr("kind")).ok()?;
+    if kind.eq("u").ok()? { value.extract().ok() } else { None }
+}
+
 /// A value of `kind`, when the object is one.
 pub fn to_kind(value: &Bound<'_, PyAny>, kind: Kind) -> Option<Value> {
     match kind {
-        // Registers have no sign: both halves of the range are one register.
-        Kind::I32 => {
-            value.extract().map(Value::I32).or_else(|_| value.extract::<u32>().map(|v| Value::I32(v as i32))).ok()
-        }
-        Kind::I64 => {
-            value.extract().map(Value::I64).or_else(|_| value.extract::<u64>().map(|v| Value::I64(v as i64))).ok()
-        }
+        Kind::I32 => value.extract().ok().or_else(|| unsigned::<u32>(value).map(|v| v as i32)).map(Value::I32),
+        Kind::I64 => value.extract().ok().or_else(|| unsigned::<u64>(value).map(|v| v as i64)).map(Value::I64),
         Kind::F32 => value.extract().map(Value::F32).ok(),
         Kind::F64 => value.extract().map(Value::F64).ok(),
         Kind::Ref if value.is_none() => Some(Value::NULL),

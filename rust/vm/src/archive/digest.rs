@@ -13,7 +13,7 @@
 //! ZIP members are compared with the CRC in the central directory, whoever made the file. Constants of more than 4 MiB
 //! are not read for this, neither as members nor as `cN`, unless [`verify_constants`] is asked to.
 
-use super::schema::DIGEST;
+use super::schema::{self, Attr, DIGEST, PREFIX};
 use super::{Archive, zip};
 use crate::status::{Result, Status};
 
@@ -45,9 +45,11 @@ pub fn verify(archive: &Archive) -> Result<()> {
     zip_members(archive, |length| length <= LARGEST_CHECKED)?;
     let def = archive.def();
     let Some(place) = def.digest.clone() else {
-        // Damage can hide the attribute or change its name, but hardly also remove all other traces of it.
-        let made_by_tiree = def.attrs.iter().any(|attr| attr.key.starts_with("tiree."));
-        if made_by_tiree || archive.flatbuffer().windows(DIGEST.len()).any(|window| window == DIGEST.as_bytes()) {
+        // Damage can hide the attribute or change its name, but hardly also remove all other traces of it. These are looked
+        // for among the attributes only: constants and names of any module may read as they like.
+        let of_tiree =
+            |attr: &Attr| attr.key.starts_with(PREFIX) || (attr.key.is_empty() && attr.value.contains("fb:"));
+        if def.attrs.iter().any(of_tiree) || schema::hides_attrs(archive.flatbuffer()) {
             return Err(unreadable(archive, "cannot be reached"));
         }
         return Ok(());

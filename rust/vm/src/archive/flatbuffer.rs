@@ -85,9 +85,10 @@ impl<'a> Buffer<'a> {
         Ok(u32::from_le_bytes(self.array(at, what)?))
     }
 
-    /// Follows the offset at `at`.
+    /// Follows the offset at `at`, which is never 0.
     fn follow(self, at: usize, what: &str) -> Result<usize> {
-        at.checked_add(self.u32(at, what)? as usize).filter(|to| *to < self.bytes.len()).ok_or_else(|| bad(what, at))
+        let to = at.checked_add(self.u32(at, what)? as usize);
+        to.filter(|to| (at + 1..self.bytes.len()).contains(to)).ok_or_else(|| bad(what, at))
     }
 
     /// The root table.
@@ -176,6 +177,17 @@ impl<'a> Table<'a> {
     pub fn table(self, slot: usize, what: &str) -> Result<Option<Table<'a>>> {
         let Some(at) = self.field(slot, 4, what)? else { return Ok(None) };
         self.buffer.table(self.buffer.follow(at, what)?, what).map(Some)
+    }
+
+    /// Vectors of tables at offsets that no field but `slot` has: what damage to the vtable may have hidden. They are read
+    /// with the elements behind their end, as their length may be damaged, too.
+    pub fn unnamed_vectors(self, slot: usize) -> impl Iterator<Item = Vector<'a>> {
+        let named = move |offset: usize| {
+            let mut slots = 0..(self.vtable_length - 4) / 2;
+            slots.any(|other| other != slot && matches!(self.field(other, 1, ""), Ok(Some(at)) if at == offset))
+        };
+        let words = (self.position + 4..self.position + self.length).step_by(4);
+        words.filter(move |at| !named(*at)).filter_map(move |at| self.buffer.vector(at, 0, "").ok())
     }
 
     /// Vector field with elements of `width` bytes, when present.

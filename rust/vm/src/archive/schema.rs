@@ -162,6 +162,8 @@ mod root {
     pub const DEBUG: usize = 15;
 }
 
+/// What names of attributes that Tiree writes begin with.
+pub const PREFIX: &str = "tiree.";
 /// Name of the attribute with checksums.
 pub const DIGEST: &str = "tiree.digest";
 
@@ -261,6 +263,19 @@ fn digest(root: Table<'_>) -> Result<Option<Range<usize>>> {
         }
     }
     Ok(None)
+}
+
+/// Whether there are attributes of Tiree's that `parse` does not reach, as damage to a few bytes of the tables leaves
+/// them. It looks where they would be, and reads nothing else.
+pub fn hides_attrs(bytes: &[u8]) -> bool {
+    /// Elements that are looked at, whatever the vector says of its length.
+    const ELEMENTS: usize = 8;
+    let budget = Budget::new(bytes.len());
+    let Ok(root) = Buffer::new(bytes, &budget).root() else { return false };
+    root.unnamed_vectors(root::ATTRS).any(|vector| {
+        let keys = (0..ELEMENTS).map_while(|i| vector.table(i, "attrs").and_then(|attr| attr.text(0, "key")).ok());
+        keys.flatten().any(|key| key.starts_with(PREFIX))
+    })
 }
 
 /// Reads a FlatBuffer whose first byte is the root offset (the size prefix is not part of `bytes`).

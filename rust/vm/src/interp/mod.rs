@@ -18,6 +18,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Acquire;
+use std::time::Instant;
 
 use self::stack::{Header, Stack, caller, header, slot};
 use self::state::{Signal, dispatch};
@@ -243,7 +244,7 @@ impl Machine {
         self.account.max_depth.set(self.max_depth);
         loop {
             if self.account.fuel.get() < 0 {
-                if self.outside.prompt {
+                if self.outside.prompt || self.budget.turn_is_over() {
                     return Ok(Exit::Yielded);
                 }
                 self.budget.take(self.account.nested.take());
@@ -269,6 +270,11 @@ impl Machine {
     /// Fuel used so far.
     pub fn fuel_used(&self) -> u64 {
         self.budget.used(self.account.fuel.get())
+    }
+
+    /// Sets when runs come back, though they could go on.
+    pub fn set_turn(&mut self, end: Option<Instant>) {
+        self.budget.set_turn(end);
     }
 
     /// Gives up, because of `status`: what is returned says where.
