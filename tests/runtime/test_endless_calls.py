@@ -55,7 +55,8 @@ def test_another_thread_cancels():
         thread.join()
     assert time.monotonic() - begin < 5
     assert {getattr(error, "code_name", error) for error in errors} == {"CANCELLED"}
-    assert len(errors) == 3 and not call.cancel()
+    assert len(errors) == 3
+    assert not call.cancel()
 
 
 def test_event_loops_go_on():
@@ -101,4 +102,38 @@ def test_a_method_cancels_its_own_call(endless: bool):
     calls.append(rt.load_vm_modules(host, program)[1].f.begin())
     with pytest.raises(rt.StatusError, match="cancelled"):
         calls[0].wait()
-    assert said == [True] and not calls[0].done
+    assert said == [True]
+    assert not calls[0].done
+
+
+AGAIN = """
+vm.module @program version 0
+vm.import @host.again cconv "0i_i"
+vm.export @again
+vm.func @again(%i0: i32) -> (i32) {
+^bb0:
+  %i0 = vm.call @host.again(%i0)
+  vm.return %i0
+}
+"""
+
+
+@pytest.mark.parametrize("awaited", [False, True])
+def test_blocking_calls_do_not_wait_for_themselves(awaited: bool):
+    """A coroutine of the loop of the process makes a blocking call, which would need another turn of that loop."""
+
+    class Host(rt.PythonModule, name="host"):
+        async def again(self, value: rt.i32) -> rt.i32:
+            if value == 10:
+                return await program.again.call_async(3) + 1 if awaited else 0
+            return program.again(value - 1) + 1 if value in (1, 2) else value
+
+    text = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(AGAIN))
+    program = rt.load_vm_modules(Host.create(), text)[1]
+    with pytest.raises(RuntimeError, match="event loop of this thread; use await"):
+        program.again.limited(timeout=20)(1)
+    with pytest.raises(RuntimeError, match="event loop of this thread; use await"):
+        asyncio.run(program.again.limited(timeout=20).call_async(2))
+    # The loop goes on, and awaited calls are no problem in it.
+    assert program.again.limited(timeout=20)(5) == 5
+    assert program.again.limited(timeout=20)(10) == (4 if awaited else 0)

@@ -57,7 +57,13 @@ def background_loop() -> asyncio.AbstractEventLoop:
 def launch(
     coroutine: Coroutine[Any, Any, Any], loop: asyncio.AbstractEventLoop | None, ended: HalFence, share: object
 ) -> Started:
-    """Starts `coroutine` in `loop`, on this thread; without one, in that of the process. Signals `ended` at its end."""
+    """Starts `coroutine` in `loop`, on this thread; without one, in that of the process. Signals `ended` at its end.
+
+    RuntimeError when this thread is the one of that loop: the call that waits would keep it from running.
+    """
+    if loop is None and _background is not None and asyncio.events._get_running_loop() is _background[1]:
+        coroutine.close()
+        raise RuntimeError("the call would wait for a coroutine in the event loop of this thread; use await")
     context = contextvars.copy_context()
     context.run(share_of_call.set, share)
     started: Started
