@@ -39,7 +39,7 @@ pub struct ImportPolicy {
 
 /// What kernels of Tiree assume of the memory of arguments; less aligned memory is copied.
 pub const ALIGNMENT: usize = 16;
-/// What buffers that other runtimes make are aligned to.
+/// What buffers that other runtimes make are aligned to, and kernels of theirs assume.
 pub const ALIGNMENT_OF_OTHERS: usize = 64;
 
 static COERCE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -132,10 +132,14 @@ fn exact_tensor(
     import(object.py(), memory, element, policy).map(|view| Some(Value::from_object(view)))
 }
 
-/// `view`, or a copy where it lies in memory of others that the module could write or keep.
+/// `view`, or a copy where it lies in memory of others that the module could write or keep, or in the midst of a buffer,
+/// aligned to less than kernels of others assume.
 fn owned(py: Python<'_>, view: &Arc<BufferView>, policy: &ImportPolicy) -> PyResult<Arc<BufferView>> {
-    let copy = if policy.copy_lent { copy_if_lent(view, &policy.allocator).or_raise(py, "")? } else { None };
-    Ok(copy.map_or_else(|| view.clone(), Arc::new))
+    let aligned = || view.buffer().byte_offset().is_multiple_of(ALIGNMENT_OF_OTHERS);
+    if !policy.copy_lent || (!view.buffer().is_shared() && aligned()) {
+        return Ok(view.clone());
+    }
+    copy_of(view, &policy.allocator).map(Arc::new).or_raise(py, "")
 }
 
 /// A copy of `view` if others see its memory: it is an array of Python's or another library's, a mapped file or a constant,

@@ -37,6 +37,7 @@ use crate::errors::{IntoPython, call_failed};
 use crate::hal::device::HalDevice;
 use crate::hal::fence::HalFence;
 use crate::limits::limits;
+use crate::outputs::{self, Unaligned};
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
 use crate::vm::function::VmFunction;
@@ -87,6 +88,8 @@ pub struct FunctionInvoker {
     signature: Signature,
     policy: ImportPolicy,
     copying: ImportPolicy,
+    /// Whether another compiler made the kernels.
+    of_others: bool,
     vm_function: VmFunction,
     limits: Limits,
     pace: Arc<Pace>,
@@ -100,25 +103,26 @@ impl FunctionInvoker {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
         policy: &ImportPolicy,
+        mut unaligned: Unaligned<'_>,
     ) -> PyResult<(Vec<Value>, Fences)> {
         let expected = self.signature.args.len();
         match kwargs {
             Some(kwargs) if !kwargs.is_empty() => {
                 let ordered = self.by_name(args, kwargs)?;
-                return self.convert(ordered.iter().map(Bound::as_borrowed), policy);
+                return self.convert(ordered.iter().map(Bound::as_borrowed), policy, &mut unaligned);
             }
             _ => {}
         }
         if self.signature.coarse_fences && args.len() == expected + 2 {
-            let (mut values, _) =
-                self.convert(args.iter_borrowed().take(expected).collect::<Vec<_>>().into_iter(), &self.copying)?;
+            let given = args.iter_borrowed().take(expected).collect::<Vec<_>>().into_iter();
+            let (mut values, _) = self.convert(given, &self.copying, &mut Unaligned::Refuse)?;
             values.truncate(expected);
             for position in [expected, expected + 1] {
                 values.push(self.fence(&args.get_item(position)?, position)?);
             }
             return Ok((values, Fences::Callers));
         }
-        self.convert(args.iter_borrowed(), policy)
+        self.convert(args.iter_borrowed(), policy, &mut unaligned)
     }
 
     /// A fence or None.
@@ -141,6 +145,7 @@ impl FunctionInvoker {
         &self,
         given: impl ExactSizeIterator<Item = Borrowed<'a, 'py, PyAny>>,
         policy: &ImportPolicy,
+        unaligned: &mut Unaligned<'_>,
     ) -> PyResult<(Vec<Value>, Fences)> {
         let expected = &self.signature.args;
         if given.len() != expected.len() {
@@ -159,7 +164,12 @@ impl FunctionInvoker {
             let results_go_there =
                 (argument.output && policy.copy_lent).then(|| ImportPolicy { copy_lent: false, ..policy.clone() });
             let policy = results_go_there.as_ref().unwrap_or(policy);
-            values.push(to_value(&object, argument, index, self.function.name(), policy)?);
+            let mut value = to_value(&object, argument, index, self.function.name(), policy)?;
+            if argument.output && self.of_others {
+                let named = (argument, index, self.function.name());
+                value = outputs::prepare(object.py(), value, named, &policy.allocator, unaligned)?;
+            }
+            values.push(value);
         }
         if !self.signature.coarse_fences {
             return Ok((values, Fences::None));
@@ -262,6 +272,7 @@ impl FunctionInvoker {
             signature,
             policy,
             copying,
+            of_others: !made_by_tiree,
             vm_function,
             limits: Limits::default(),
             pace: Arc::default(),
@@ -278,7 +289,8 @@ impl FunctionInvoker {
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let watch = Watch::start();
-        let (values, fences) = self.arguments(args, kwargs, &self.policy)?;
+        let mut stands = Vec::new();
+        let (values, fences) = self.arguments(args, kwargs, &self.policy, Unaligned::CopyBack(&mut stands))?;
         let (mut results, deadline) = self.run(py, values)?;
         match fences {
             Fences::Callers => {
@@ -293,6 +305,7 @@ impl FunctionInvoker {
             }
             Fences::None => {}
         }
+        outputs::copy_back(&stands).map_err(|status| self.failed(py, &status))?;
         own_results(py, &mut results, &self.policy.allocator, self.signature.results_kept)?;
         self.signature.results.fit(&mut results);
         results_object(py, results)
@@ -307,7 +320,7 @@ impl FunctionInvoker {
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Invocation> {
-        let (values, fences) = self.arguments(args, kwargs, &self.copying)?;
+        let (values, fences) = self.arguments(args, kwargs, &self.copying, Unaligned::Refuse)?;
         let signal = if let Fences::Own(fence) = fences { Some(fence) } else { None };
         let started = as_part_of_a_call(py, || self.function.start_limited(values, &self.limits));
         let started = started.map_err(|status| self.failed(py, &status))?;

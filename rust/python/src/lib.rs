@@ -8,6 +8,7 @@ mod foreign;
 mod hal;
 mod invoker;
 mod limits;
+mod outputs;
 mod signature;
 mod testing;
 mod tools;
