@@ -31,10 +31,6 @@ impl NativeModule for Hal {
         &[NativeExport { name: "devices.count", cconv: "0v_i" }]
     }
 
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
-    }
-
     fn call(&self, _: &(dyn Any + Send + Sync), _: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         frame.push_i32(1);
         Ok(Flow::Done)

@@ -88,10 +88,6 @@ impl NativeModule for CheckModule {
         &EXPORTS
     }
 
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
-    }
-
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         match ordinal {
             0 | 1 => {

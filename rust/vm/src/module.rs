@@ -30,8 +30,10 @@ pub struct NativeExport {
 pub trait Module: Send + Sync {
     /// The name that imports use before the first dot.
     fn name(&self) -> &str;
-    /// The version that dependents compare with their minimum.
-    fn version(&self) -> u32;
+    /// The version that dependents compare with their minimum: 0 unless it says another.
+    fn version(&self) -> u32 {
+        0
+    }
     /// Ordinal of the export called `name`; of equal names the first.
     fn lookup_export(&self, name: &str) -> Option<usize>;
     /// Names of all exports in ordinal order.
@@ -45,8 +47,10 @@ pub trait Module: Send + Sync {
 pub trait NativeModule: Send + Sync {
     /// The name that imports use before the first dot.
     fn name(&self) -> &str;
-    /// The version that dependents compare with their minimum.
-    fn version(&self) -> u32;
+    /// The version that dependents compare with their minimum: 0 unless it says another.
+    fn version(&self) -> u32 {
+        0
+    }
     /// All functions; the index is the ordinal given to [`NativeModule::call`].
     fn exports(&self) -> &[NativeExport];
     /// Reflection attributes of export `ordinal`, in order.
@@ -54,8 +58,10 @@ pub trait NativeModule: Send + Sync {
         let _ = ordinal;
         Vec::new()
     }
-    /// State for one new context.
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>>;
+    /// State for one new context: nothing, unless it has some.
+    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
+        Ok(Box::new(()))
+    }
     /// Calls export `ordinal`. Arguments have the kinds that its cconv says; results must be pushed likewise.
     fn call(&self, state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow>;
     /// Whether [`call`](NativeModule::call) keeps the promise of [`CallFrame::is_prompt`]. Functions of modules that do not

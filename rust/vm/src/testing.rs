@@ -69,16 +69,8 @@ impl NativeModule for Native {
         "native"
     }
 
-    fn version(&self) -> u32 {
-        0
-    }
-
     fn exports(&self) -> &[NativeExport] {
         &EXPORTS
-    }
-
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
     }
 
     fn call(&self, _: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {

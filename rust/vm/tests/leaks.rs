@@ -136,16 +136,8 @@ impl NativeModule for Host {
         "host"
     }
 
-    fn version(&self) -> u32 {
-        0
-    }
-
     fn exports(&self) -> &[NativeExport] {
         &EXPORTS
-    }
-
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
     }
 
     fn call(&self, _: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {

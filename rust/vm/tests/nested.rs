@@ -82,16 +82,8 @@ impl NativeModule for Host {
         "host"
     }
 
-    fn version(&self) -> u32 {
-        0
-    }
-
     fn exports(&self) -> &[NativeExport] {
         &EXPORTS
-    }
-
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
     }
 
     fn call(&self, _state: &(dyn Any + Send + Sync), _ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {

@@ -48,16 +48,8 @@ impl NativeModule for Host {
         "host"
     }
 
-    fn version(&self) -> u32 {
-        0
-    }
-
     fn exports(&self) -> &[NativeExport] {
         &EXPORTS
-    }
-
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
     }
 
     fn is_prompt(&self) -> bool {

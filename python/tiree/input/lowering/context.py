@@ -51,6 +51,12 @@ class Unsupported(Exception):
     """An op, or a form of it, that cannot be lowered; the message says which form."""
 
 
+def _on_its_own(*asked: object) -> Unsupported:
+    """For what needs the walk over a function, where ops are made general one by one."""
+    del asked
+    return Unsupported("with a region or a call, on its own")
+
+
 Size: TypeAlias = "int | SSAValue"
 """A dimension's size: a number, or an `index` value."""
 
@@ -175,6 +181,11 @@ class Lowering:
         self.block.add_op(op)
         return op.results[0]
 
+    def emit_op(self, op: Operation) -> None:
+        """Appends an op with any number of results."""
+        op.location = self.location
+        self.block.add_op(op)
+
     @contextmanager
     def inside(self, block: Block) -> Generator[Block]:
         """Emits into `block` for a while."""
@@ -202,34 +213,29 @@ class Lowering:
             found.append(Diagnostic(f"{text} is not supported{count}{also}", places[0]))
         return found
 
-    # What the driver adds (`driver.FunctionLowering`).
-
-    def emit_op(self, op: Operation) -> None:
-        """Appends an op with any number of results."""
-        op.location = self.location
-        self.block.add_op(op)
+    # What only `driver.FunctionLowering` can do; elsewhere an op that asks for it is reported.
 
     def lower(self, op: Operation) -> None:
         """Lowers one op."""
-        raise NotImplementedError
+        raise _on_its_own(op)
 
     @contextmanager
     def in_kernel(self) -> Generator[None]:
         """What is emitted meanwhile is the body of a structured op."""
-        raise NotImplementedError
+        raise _on_its_own()
         yield
 
     def lower_ops(self, block: Block) -> Sequence[SSAValue]:
         """Lowers the ops of a one-block region up to its return; gives the (old) values returned."""
-        raise NotImplementedError
+        raise _on_its_own(block)
 
     def inline_call(self, op: Operation, name: str) -> None:
         """Lowers the body of the function that property `name` of `op` refers to, in place."""
-        raise NotImplementedError
+        raise _on_its_own(op, name)
 
     def callee(self, op: Operation, name: str = "callee") -> Block:
         """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
-        raise NotImplementedError
+        raise _on_its_own(op, name)
 
     # Values.
 

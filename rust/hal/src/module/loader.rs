@@ -86,10 +86,6 @@ impl NativeModule for LoaderModule {
         &EXPORTS
     }
 
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
-    }
-
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         match ordinal {
             0 => {

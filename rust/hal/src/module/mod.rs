@@ -192,10 +192,6 @@ impl NativeModule for HalModule {
         &EXPORTS
     }
 
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
-    }
-
     /// Waits are suspensions in prompt calls; `devices::Queue` looks at what else could take long.
     fn is_prompt(&self) -> bool {
         true

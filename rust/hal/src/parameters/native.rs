@@ -93,10 +93,6 @@ impl NativeModule for ParametersModule {
         &EXPORTS
     }
 
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
-    }
-
     fn check_pages(&self) -> Result<()> {
         let entries = self.providers.iter().flat_map(|provider| provider.index.entries());
         entries.filter_map(|entry| entry.source().cloned()).try_for_each(|source| source.check_pages())

@@ -81,10 +81,6 @@ impl NativeModule for VmvxModule {
         &EXPORTS
     }
 
-    fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Ok(Box::new(()))
-    }
-
     fn call(&self, _state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         match HANDLERS.get(ordinal) {
             Some(handler) => handler(frame).map(|()| Flow::Done),
