@@ -17,6 +17,7 @@ use tiree_hal::types::{ElementType, NumericalType, access, encoding};
 use tiree_vm::cconv::Kind;
 use tiree_vm::{Result, Value, refs};
 
+use crate::calls::Invoke;
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
 use crate::hal::buffer_view::{HalBufferView, default_params};
@@ -95,7 +96,7 @@ fn coerce<'py>(
         ArgType::Scalar(kind) => (argument.narrow.map_or_else(|| kind.name().to_owned(), |e| e.to_string()), None),
         ArgType::Ref => (String::new(), None),
     };
-    coerce.bind(py).call1((object, function, index + 1, &argument.name, ty, shape))
+    coerce.bind(py).invoke((object, function, index + 1, &argument.name, ty, shape))
 }
 
 fn unusable(object: &Bound<'_, PyAny>, argument: &Argument, index: usize, function: &str) -> PyErr {

@@ -16,6 +16,7 @@ use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::limits::Share;
 use tiree_vm::{Result, Wait};
 
+use crate::calls::Invoke;
 use crate::errors::from_python;
 use crate::hal::fence::HalFence;
 
@@ -47,7 +48,7 @@ pub fn running_loop(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     if !modules.contains("asyncio.events")? {
         return Ok(None);
     }
-    let running = modules.get_item("asyncio.events")?.call_method0("_get_running_loop")?;
+    let running = modules.get_item("asyncio.events")?.invoke_method("_get_running_loop", ())?;
     Ok((!running.is_none()).then_some(running))
 }
 
@@ -103,7 +104,7 @@ pub fn as_part_of_a_call<T>(py: Python<'_>, work: impl FnOnce() -> T) -> T {
 fn share_of_context(py: Python<'_>) -> Option<Py<CallShare>> {
     static VARIABLE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let variable = VARIABLE.get_or_try_init(py, || Ok::<_, PyErr>(helper(py, "share_of_call")?.unbind())).ok()?;
-    variable.bind(py).call_method0("get").ok()?.extract().ok()
+    variable.bind(py).invoke_method("get", ()).ok()?.extract().ok()
 }
 
 /// A coroutine that was started. Dropping it before its end cancels it.
@@ -122,7 +123,7 @@ impl Task {
         let ended = Arc::new(Fence::unsignalled());
         let share = CallShare::of_current().map(|share| Py::new(py, share)).transpose()?;
         let arguments = (coroutine, event_loop, HalFence(ended.clone()), share.as_ref());
-        let future = helper(py, "launch")?.call1(arguments)?.unbind();
+        let future = helper(py, "launch")?.invoke(arguments)?.unbind();
         Ok(Task { share, future, ended, taken: false })
     }
 
@@ -140,7 +141,7 @@ impl Task {
         if let Some(share) = &self.share {
             share.get().share.settle();
         }
-        let returned = self.future.bind(py).call_method0("result");
+        let returned = self.future.bind(py).invoke_method("result", ());
         returned.map(Ok).map_err(|error| from_python(py, error))
     }
 }
@@ -155,7 +156,7 @@ impl Drop for Task {
         }
         // When the interpreter is gone the coroutine is too.
         Python::try_attach(|py| {
-            if let Err(error) = helper(py, "cancel").and_then(|cancel| cancel.call1((&self.future,))) {
+            if let Err(error) = helper(py, "cancel").and_then(|cancel| cancel.invoke((&self.future,))) {
                 error.write_unraisable(py, None);
             }
         });

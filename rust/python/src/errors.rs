@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_vm::{Limit, Status, StatusCode};
 
+use crate::calls::Invoke;
+
 /// `tiree.runtime.errors.from_status(code, text, message, limit, status)` makes the exception: its class depends on the code, or on
 /// the limit that was reached.
 static FACTORY: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
@@ -51,7 +53,7 @@ pub fn to_python(py: Python<'_>, context: &str, status: &Status) -> PyErr {
         Limit::Stack => "stack",
         Limit::Memory => "memory",
     });
-    match factory(py).and_then(|make| make.call1((status.code() as u32, text, status.message(), limit, whole))) {
+    match factory(py).and_then(|make| make.invoke((status.code() as u32, text, status.message(), limit, whole))) {
         Ok(exception) => PyErr::from_value(exception),
         Err(error) => error,
     }
@@ -70,7 +72,7 @@ fn noted(py: Python<'_>, error: PyErr, context: &str, status: &Status) -> PyErr 
     let noted = object.getattr("__notes__").and_then(|notes| notes.contains(&note)).unwrap_or(false);
     if !noted {
         // An exception class that takes no notes goes without.
-        let _ = object.call_method1("add_note", (note,));
+        let _ = object.invoke_method("add_note", (note,));
     }
     error
 }

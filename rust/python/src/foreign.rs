@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 use tiree_hal::buffer::Mapping;
 use tiree_hal::types::ElementType;
 
+use crate::calls::release_buffer;
+
 /// A view of an object's memory; the object stays exported, and so alive, until this is dropped.
 ///
 /// Always behind an `Arc`: CPython lets a view point into itself, so it must not move.
@@ -131,7 +133,7 @@ impl Drop for ForeignBuffer {
         // When the interpreter is gone there is nobody left to release the memory for.
         Python::try_attach(|_| {
             // SAFETY: the view was filled by PyObject_GetBuffer and is released once, with the GIL held.
-            unsafe { ffi::PyBuffer_Release(&raw mut self.0) };
+            unsafe { release_buffer(&mut self.0) };
         });
     }
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assembly;
+mod calls;
 mod coroutines;
 mod errors;
 mod foreign;

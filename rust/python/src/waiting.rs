@@ -8,6 +8,8 @@ use pyo3::prelude::*;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::Wait;
 
+use crate::calls::Invoke;
+
 /// How long a thread sleeps before it looks for signals of the process.
 const SLICE: Duration = Duration::from_millis(50);
 
@@ -53,7 +55,7 @@ pub fn wait_for_fence(
         (None, None) => None,
         (Some(timeout), None) => Some(timeout),
         (None, Some(deadline)) => {
-            let now: i64 = py.import("time")?.call_method0("monotonic_ns")?.extract()?;
+            let now: i64 = py.import("time")?.invoke_method("monotonic_ns", ())?.extract()?;
             Some(deadline.saturating_sub(now))
         }
     };
@@ -74,7 +76,7 @@ pub fn callback_once(callback: Py<PyAny>) -> impl FnOnce() + Send + 'static {
     move || {
         // When the interpreter is gone there is nobody left to call.
         Python::try_attach(|py| {
-            if let Err(error) = callback.call0(py) {
+            if let Err(error) = callback.bind(py).invoke(()) {
                 error.write_unraisable(py, Some(callback.bind(py)));
             }
         });

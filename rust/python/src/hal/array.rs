@@ -10,6 +10,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use tiree_hal::buffer_view::BufferView;
 
+use crate::calls::Invoke;
 use crate::foreign;
 use crate::hal::buffer_view::HalBufferView;
 
@@ -28,7 +29,7 @@ pub fn device_array(py: Python<'_>, view: Arc<BufferView>) -> PyResult<Bound<'_,
     let base = Bound::new(py, HalBufferView(view))?;
     match ARRAY_CLASS.get(py) {
         None => Ok(base.into_any()),
-        Some(class) => class.bind(py).call1((base,)),
+        Some(class) => class.bind(py).invoke((base,)),
     }
 }
 

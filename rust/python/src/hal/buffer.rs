@@ -8,6 +8,7 @@ use pyo3::prelude::*;
 use tiree_hal::buffer::{Buffer, Mapping};
 use tiree_hal::types::{access, memory_type, usage};
 
+use crate::calls::Invoke;
 use crate::errors::IntoPython;
 use crate::foreign::{self, Export};
 use crate::hal::buffer_view::HalBufferView;
@@ -158,10 +159,10 @@ impl MappedMemory {
         numpy_dtype_descr: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let numpy = slf.py().import("numpy")?;
-        let dtype = numpy.call_method1("dtype", (numpy_dtype_descr,))?;
+        let dtype = numpy.invoke_method("dtype", (numpy_dtype_descr,))?;
         let count: usize = shape.try_iter()?.try_fold(1usize, |n, d| Ok::<_, PyErr>(n * d?.extract::<usize>()?))?;
-        let array = numpy.call_method1("frombuffer", (slf, dtype, count))?;
-        array.call_method1("reshape", (shape,))
+        let array = numpy.invoke_method("frombuffer", (slf, dtype, count))?;
+        array.invoke_method("reshape", (shape,))
     }
 
     fn __len__(&self) -> usize {

@@ -10,6 +10,7 @@ use tiree_hal::module::{HalModule, native_module, print_trace};
 use tiree_task::TopologyOptions;
 use tiree_vm::context::AnyModule;
 
+use crate::calls::Invoke;
 use crate::errors::IntoPython;
 use crate::hal::buffer_view::HalBufferView;
 use crate::hal::device::HalDevice;
@@ -80,7 +81,7 @@ fn call_sink(callback: &Py<PyAny>, key: &str, views: &[Arc<BufferView>]) {
         let call = || {
             let views = views.iter().map(|view| Bound::new(py, HalBufferView(view.clone())));
             let list = PyList::new(py, views.collect::<PyResult<Vec<_>>>()?)?;
-            callback.call1(py, (key, list))
+            callback.bind(py).invoke((key, list))
         };
         if let Err(error) = call() {
             error.write_unraisable(py, Some(callback.bind(py)));

@@ -8,6 +8,7 @@ use tiree_hal::fence::Fence;
 use tiree_hal::semaphore::Semaphore;
 use tiree_vm::{Status, StatusCode};
 
+use crate::calls::Invoke;
 use crate::errors::IntoPython;
 use crate::vm::refs::VmRef;
 use crate::waiting::{callback_once, wait_for_fence};
@@ -58,7 +59,7 @@ impl HalSemaphore {
         if requested_type != ASYNC_PRIMITIVE {
             return Err(no_events("export"));
         }
-        out_external_timepoint.call_method1("_export", (slf, value)).map(drop)
+        out_external_timepoint.invoke_method("_export", (slf, value)).map(drop)
     }
 
     /// Sets this semaphore to `value` when what `external_timepoint` stands for is reached; fails with it.

@@ -19,6 +19,7 @@ use tiree_vm::mapped::Watch;
 use tiree_vm::{Status, Value, Wait};
 
 use crate::arguments::own_results;
+use crate::calls::Invoke;
 use crate::coroutines::{as_part_of_a_call, in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
 use crate::signature::NarrowResults;
@@ -407,7 +408,7 @@ impl Invocation {
     /// can be awaited again, or ended with `cancel()`.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static DRIVE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        drive(slf, &DRIVE, "drive")?.call_method0("__await__")
+        drive(slf, &DRIVE, "drive")?.invoke_method("__await__", ())
     }
 }
 
@@ -426,7 +427,7 @@ fn drive<'py>(
     let py = invocation.py();
     let function = function
         .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.function")?.getattr(name)?.unbind()))?;
-    function.bind(py).call1((invocation,))
+    function.bind(py).invoke((invocation,))
 }
 
 /// What a call returns to Python: nothing, one object or a tuple.

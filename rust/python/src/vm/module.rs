@@ -13,6 +13,7 @@ use tiree_vm::context::AnyModule;
 use tiree_vm::module::Module;
 use tiree_vm::types::TypeRegistry;
 
+use crate::calls::Invoke;
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
 use crate::vm::buffer::VmBuffer;
@@ -63,8 +64,8 @@ impl Drop for Wrapped {
             return;
         }
         Python::try_attach(|py| {
-            let closed = close.map_or(Ok(()), |buffer| buffer.call_method0(py, "close").map(drop));
-            let called = callback.map_or(Ok(()), |callback| callback.call0(py).map(drop));
+            let closed = close.map_or(Ok(()), |buffer| buffer.bind(py).invoke_method("close", ()).map(drop));
+            let called = callback.map_or(Ok(()), |callback| callback.bind(py).invoke(()).map(drop));
             for error in [closed, called].into_iter().filter_map(Result::err) {
                 error.write_unraisable(py, None);
             }
@@ -180,7 +181,7 @@ impl VmModule {
         }
         if warn_if_copy {
             let warnings = py.import("warnings")?;
-            warnings.call_method1("warn", ("the module's memory is not 64-byte aligned; it is copied",))?;
+            warnings.invoke_method("warn", ("the module's memory is not 64-byte aligned; it is copied",))?;
         }
         VmModule::copy_buffer(py, instance, buffer)
     }

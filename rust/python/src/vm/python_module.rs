@@ -15,6 +15,7 @@ use tiree_vm::cconv::{CallingConvention, Kind};
 use tiree_vm::context::AnyModule;
 use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, Value};
 
+use crate::calls::Invoke;
 use crate::coroutines::{self, Task};
 use crate::errors::{IntoPython, from_python};
 use crate::vm::module::VmModule;
@@ -81,8 +82,9 @@ impl NativeModule for PythonModule {
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
         Python::attach(|py| {
-            let object = self.constructor.call1(py, (&self.interface,)).map_err(|error| from_python(py, error))?;
-            Ok(Box::new(ModuleState { object }) as Box<dyn Any + Send + Sync>)
+            let object =
+                self.constructor.bind(py).invoke((&self.interface,)).map_err(|error| from_python(py, error))?;
+            Ok(Box::new(ModuleState { object: object.unbind() }) as Box<dyn Any + Send + Sync>)
         })
         .annotate(|| format!("creating module '{}'", self.name))
     }
@@ -130,7 +132,7 @@ impl Export {
         }
         let arguments = PyTuple::new(py, arguments)?;
         // What it calls in turn does not wait in the caller's event loop.
-        coroutines::in_loop(None, || self.callable.bind(py).call1(arguments))
+        coroutines::in_loop(None, || self.callable.bind(py).invoke(arguments))
     }
 }
 

@@ -41,7 +41,7 @@ pub struct Tensor {
 pub struct Unversioned {
     pub tensor: Tensor,
     pub context: *mut c_void,
-    pub deleter: Option<unsafe extern "C" fn(*mut Unversioned)>,
+    pub deleter: Option<unsafe extern "C-unwind" fn(*mut Unversioned)>,
 }
 
 /// `DLManagedTensorVersioned`.
@@ -50,7 +50,7 @@ pub struct Versioned {
     pub major: u32,
     pub minor: u32,
     pub context: *mut c_void,
-    pub deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    pub deleter: Option<unsafe extern "C-unwind" fn(*mut Versioned)>,
     pub flags: u64,
     pub tensor: Tensor,
 }
@@ -61,8 +61,8 @@ pub trait Managed: Sized {
     const NAME: &'static CStr;
     /// A capsule whose tensor has gone to a consumer.
     const USED: &'static CStr;
-    fn new(tensor: Tensor, context: *mut c_void, flags: u64, deleter: unsafe extern "C" fn(*mut Self)) -> Self;
-    fn deleter(&self) -> Option<unsafe extern "C" fn(*mut Self)>;
+    fn new(tensor: Tensor, context: *mut c_void, flags: u64, deleter: unsafe extern "C-unwind" fn(*mut Self)) -> Self;
+    fn deleter(&self) -> Option<unsafe extern "C-unwind" fn(*mut Self)>;
     fn context(&self) -> *mut c_void;
     fn tensor(&self) -> &Tensor;
     fn flags(&self) -> u64;
@@ -74,11 +74,11 @@ impl Managed for Unversioned {
     const NAME: &'static CStr = c"dltensor";
     const USED: &'static CStr = c"used_dltensor";
 
-    fn new(tensor: Tensor, context: *mut c_void, _flags: u64, deleter: unsafe extern "C" fn(*mut Self)) -> Self {
+    fn new(tensor: Tensor, context: *mut c_void, _flags: u64, deleter: unsafe extern "C-unwind" fn(*mut Self)) -> Self {
         Unversioned { tensor, context, deleter: Some(deleter) }
     }
 
-    fn deleter(&self) -> Option<unsafe extern "C" fn(*mut Self)> {
+    fn deleter(&self) -> Option<unsafe extern "C-unwind" fn(*mut Self)> {
         self.deleter
     }
 
@@ -103,11 +103,11 @@ impl Managed for Versioned {
     const NAME: &'static CStr = c"dltensor_versioned";
     const USED: &'static CStr = c"used_dltensor_versioned";
 
-    fn new(tensor: Tensor, context: *mut c_void, flags: u64, deleter: unsafe extern "C" fn(*mut Self)) -> Self {
+    fn new(tensor: Tensor, context: *mut c_void, flags: u64, deleter: unsafe extern "C-unwind" fn(*mut Self)) -> Self {
         Versioned { major: VERSION.0, minor: VERSION.1, context, deleter: Some(deleter), flags, tensor }
     }
 
-    fn deleter(&self) -> Option<unsafe extern "C" fn(*mut Self)> {
+    fn deleter(&self) -> Option<unsafe extern "C-unwind" fn(*mut Self)> {
         self.deleter
     }
 

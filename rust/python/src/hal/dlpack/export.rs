@@ -23,7 +23,7 @@ struct Exported {
     strides: Vec<i64>,
 }
 
-unsafe extern "C" fn delete_exported<M: Managed>(managed: *mut M) {
+unsafe extern "C-unwind" fn delete_exported<M: Managed>(managed: *mut M) {
     // SAFETY: made by `capsule` with two boxes; the consumer calls this once.
     unsafe {
         let managed = Box::from_raw(managed);

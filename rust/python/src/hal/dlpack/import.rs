@@ -16,6 +16,7 @@ use tiree_hal::types::{ElementType, access, encoding};
 use super::abi::{
     CPU, CUDA_HOST, Managed, READ_ONLY, ROCM_HOST, Tensor, Unversioned, VERSION, Versioned, element_type,
 };
+use crate::calls::{Invoke, guarded};
 use crate::errors::IntoPython;
 use crate::hal::buffer_view::default_params;
 
@@ -37,7 +38,7 @@ impl<M: Managed> Drop for Imported<M> {
             // SAFETY: the producer keeps the struct until its deleter is called, which happens once, here.
             unsafe {
                 if let Some(deleter) = self.0.as_ref().deleter() {
-                    deleter(self.0.as_ptr());
+                    guarded(|| deleter(self.0.as_ptr()));
                 }
             }
         });
@@ -68,14 +69,14 @@ impl Lent {
         let py = object.py();
         let Some(method) = object.getattr_opt("__dlpack__")? else { return Ok(None) };
         if let Some(device) = object.getattr_opt("__dlpack_device__")? {
-            let (kind, _): (i32, i32) = device.call0()?.extract()?;
+            let (kind, _): (i32, i32) = device.invoke(())?.extract()?;
             check_device(kind)?;
         }
         let keywords = PyDict::new(py);
         keywords.set_item("max_version", VERSION)?;
-        let capsule = match method.call((), Some(&keywords)) {
+        let capsule = match method.invoke_with((), Some(&keywords)) {
             // From before there were versions.
-            Err(error) if error.is_instance_of::<PyTypeError>(py) => method.call0()?,
+            Err(error) if error.is_instance_of::<PyTypeError>(py) => method.invoke(())?,
             other => other?,
         };
         Lent::take(&capsule).map(Some)
