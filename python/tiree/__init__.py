@@ -29,7 +29,7 @@ class CompiledModule(bytes):
 
         replace_file(path, self)
 
-    def load(self, device: str = "local-task") -> Any:
+    def load(self, device: str | Sequence[str] = "local-task") -> Any:
         """The module ready to call; see `tiree.load`."""
         return load(self, device=device)
 
@@ -64,8 +64,11 @@ def compile(
     return result
 
 
-def load(module: str | os.PathLike[str] | bytes, device: str = "local-task", **options: Any) -> Any:
-    """The functions of a `.vmfb` (a path or bytes) as methods; options as of `tiree.runtime.load`."""
+def load(module: str | os.PathLike[str] | bytes, device: str | Sequence[str] = "local-task", **options: Any) -> Any:
+    """The functions of a `.vmfb` (a path or bytes) as methods; options as of `tiree.runtime.load`.
+
+    A program for several devices gets a list of them, in its order: `device=["local-task", "local-sync"]`.
+    """
     from tiree.runtime import load as load_module
 
     return load_module(module, device=device, **options)

@@ -17,43 +17,48 @@ if TYPE_CHECKING:
 
 
 class Origin:
-    """The device, the modules besides those that every context has, and the limits of a context; and the context."""
+    """The devices, the modules besides those that every context has, and the limits of a context; and the context."""
 
-    __slots__ = ("device", "limits", "vm_context", "vm_modules")
+    __slots__ = ("devices", "limits", "vm_context", "vm_modules")
 
     def __init__(
         self,
-        device: _native.HalDevice,
+        devices: Sequence[_native.HalDevice],
         vm_modules: list[_native.VmModule],
         limits: Limits,
         vm_context: _native.VmContext,
     ) -> None:
-        self.device = device
+        self.devices = tuple(devices)
         self.vm_modules = vm_modules
         self.limits = limits
         self.vm_context = vm_context
+
+    @property
+    def device(self) -> _native.HalDevice:
+        """The first device: arguments are made on it."""
+        return self.devices[0]
 
     def module(self, name: str) -> _native.VmModule:
         return next(module for module in self.vm_modules if module.name == name)
 
     def forked(self, vm_context: _native.VmContext) -> Origin:
         """That of a fork of the context."""
-        return Origin(self.device, list(self.vm_modules), self.limits, vm_context)
+        return Origin(self.devices, list(self.vm_modules), self.limits, vm_context)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Native modules that others only depend on come with them.
         wanted = {name for module in self.vm_modules for name, _ in module.dependencies}
         return _made_anew, (
-            self.device,
+            self.devices,
             [m for m in self.vm_modules if m.is_bytecode or m.name not in wanted],
             self.limits,
         )
 
 
-def _made_anew(device: _native.HalDevice, vm_modules: Sequence[_native.VmModule], limits: Limits) -> Origin:
+def _made_anew(devices: Sequence[_native.HalDevice], vm_modules: Sequence[_native.VmModule], limits: Limits) -> Origin:
     from tiree.runtime.system_api import Config, SystemContext, native_dependencies
 
-    config = Config(device=device, **limits)
+    config = Config(device=devices, **limits)
     names: set[str] = set()
     modules: list[_native.VmModule] = []
     for module in vm_modules:

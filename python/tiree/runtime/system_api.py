@@ -11,7 +11,7 @@ from typing import Any, Self, TypedDict, Unpack
 from tiree import _native
 from tiree.runtime.function import FunctionInvoker
 from tiree.runtime.pickling import Origin
-from tiree.runtime.system_setup import get_device, get_first_device
+from tiree.runtime.system_setup import Devices, get_devices, get_first_device
 
 TARGET_BACKEND_TO_DRIVER = {"llvm-cpu": "local-task", "vmvx": "local-task"}
 
@@ -33,22 +33,33 @@ class Limits(TypedDict, total=False):
 
 
 class Config:
-    """A device, the modules that every context on it starts with, and the limits of their calls."""
+    """A device or several, the modules that every context on them starts with, and the limits of their calls.
+
+    Programs find several `devices` in the order given; `device` is the first, on which arguments are made.
+    """
 
     def __init__(
-        self, driver_name: str | None = None, *, device: _native.HalDevice | None = None, **limits: Unpack[Limits]
+        self,
+        driver_name: str | None = None,
+        *,
+        device: _native.HalDevice | Sequence[_native.HalDevice] | None = None,
+        **limits: Unpack[Limits],
     ) -> None:
         self.limits = limits
         if device is None:
             device = get_first_device(driver_name.split(",") if driver_name is not None else None)
         elif driver_name is not None:
             raise ValueError("give driver_name or device, not both")
-        self.device = device
+        one = isinstance(device, _native.HalDevice)
+        self.devices: tuple[_native.HalDevice, ...] = (device,) if one else tuple(device)
+        if not self.devices:
+            raise ValueError("give at least one device")
+        self.device = self.devices[0]
         self.vm_instance = _native.VmInstance()
-        self.default_vm_modules = (_native.create_hal_module(self.vm_instance, self.device),)
+        self.default_vm_modules = (_native.create_hal_module(self.vm_instance, devices=list(self.devices)),)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(Config, device=self.device, **self.limits), ()
+        return partial(Config, device=self.devices, **self.limits), ()
 
 
 class BoundModule:
@@ -140,7 +151,7 @@ class BoundModules(Mapping[str, BoundModule]):
 
 
 class SystemContext:
-    """A context on one device. Without `vm_modules` it starts with the device's modules and can grow."""
+    """A context on the devices of `config`. Without `vm_modules` it starts with their modules and can grow."""
 
     def __init__(self, vm_modules: Sequence[_native.VmModule] | None = None, config: Config | None = None) -> None:
         self.config = config if config is not None else Config()
@@ -152,7 +163,7 @@ class SystemContext:
         else:
             start += list(vm_modules)
             self.vm_context = _native.VmContext(self.instance, modules=start, **self.config.limits)
-        self.origin = Origin(self.config.device, list(vm_modules or ()), self.config.limits, self.vm_context)
+        self.origin = Origin(self.config.devices, list(vm_modules or ()), self.config.limits, self.vm_context)
         self._bound = {module.name: BoundModule(self, module) for module in start}
         self.modules = BoundModules(self._bound)
 
@@ -246,11 +257,8 @@ def native_dependencies(vm_module: _native.VmModule, config: Config) -> list[_na
 class Module(BoundModule):
     """What `tiree.load` gives: a module on a device, its functions as attributes. Pickles as all bound modules do."""
 
-    def __init__(
-        self, vm_module: _native.VmModule, device: str | _native.HalDevice | None = None, **limits: Unpack[Limits]
-    ) -> None:
-        opened = get_device(device) if isinstance(device, str) else device or get_first_device()
-        config = Config(device=opened, **limits)
+    def __init__(self, vm_module: _native.VmModule, device: Devices | None = None, **limits: Unpack[Limits]) -> None:
+        config = Config(device=get_first_device() if device is None else get_devices(device), **limits)
         modules = [*native_dependencies(vm_module, config), vm_module]
         super().__init__(SystemContext(vm_modules=modules, config=config), vm_module)
 
@@ -262,7 +270,7 @@ class Module(BoundModule):
 
     def _bind(self, origin: Origin, vm_module: _native.VmModule) -> None:
         super()._bind(origin, vm_module)
-        self.device = origin.device.id
+        self.device = ", ".join(device.id for device in origin.devices)
 
     def __repr__(self) -> str:
         functions = [self[n].signature for n in self.vm_module.function_names if not n.startswith("__")]
@@ -271,13 +279,14 @@ class Module(BoundModule):
 
 def load(
     source: str | os.PathLike[str] | bytes | bytearray | memoryview,
-    device: str | _native.HalDevice | None = None,
+    device: Devices | None = None,
     *,
     verify_constants: bool = False,
     **limits: Unpack[Limits],
 ) -> Module:
     """The compiled module in a file or in bytes, ready to call on `device` (default: the first of the default drivers).
 
+    A program for several devices gets a list of them, in its order: `device=["local-task", "local-sync"]`.
     `load("add.vmfb").add(a, b)` calls `add`; arrays in, `DeviceArray`s out. Raises `ValueError` for a file that is no
     module or is damaged, or an unknown device; `OSError` for a missing file. Limits hold for every call, see `Limits`.
     Files are mapped; constants of more than 4 MiB are read when they are used, so their checksums are compared only

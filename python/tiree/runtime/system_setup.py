@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import cache
 from threading import RLock
-from typing import cast
+from typing import TypeAlias, cast
 
 from tiree import _native
 
@@ -87,6 +87,25 @@ def get_device(device_uri: str, cache: bool = True) -> _native.HalDevice:
         if cache:
             _DEVICES[device_uri] = device
         return device
+
+
+Devices: TypeAlias = "str | _native.HalDevice | Sequence[str | _native.HalDevice]"
+"""A device or several, each as a URI or opened."""
+
+
+def get_devices(devices: Devices) -> list[_native.HalDevice]:
+    """The devices of a program. A URI that comes again is a further device of its kind."""
+    if isinstance(devices, str | _native.HalDevice):
+        devices = [devices]
+    seen: set[str] = set()
+    found: list[_native.HalDevice] = []
+    for device in devices:
+        if isinstance(device, str):
+            found.append(get_device(device, cache=device not in seen))
+            seen.add(device)
+        else:
+            found.append(device)
+    return found
 
 
 def get_first_device(device_uris: Sequence[str] | None = None, cache: bool = True) -> _native.HalDevice:

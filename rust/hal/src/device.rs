@@ -10,8 +10,9 @@ use crate::queue::{self, QueueOp};
 use crate::timeline;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use tiree_task::{Executor, Priority, Topology, TopologyOptions};
+use tiree_trace::Place;
 use tiree_vm::{Charge, Quota, RefObject, Result, Shared, Status};
 
 /// What differs between devices.
@@ -67,9 +68,18 @@ pub(crate) trait Operation {
     fn to_owned(&self) -> QueueOp;
 }
 
+/// What an operation is submitted with: what it waits for, what it signals, which queues may run it.
+pub(crate) struct Between<'a> {
+    pub(crate) waits: Option<Shared<'a, Fence>>,
+    pub(crate) signals: Option<Shared<'a, Fence>>,
+    pub(crate) affinity: i64,
+}
+
 /// See the module head.
 pub struct Device {
     id: &'static str,
+    /// Which of the devices of this process, in the order in which they were opened.
+    number: u32,
     allocator: Arc<Allocator>,
     driver: Box<dyn Driver>,
     system_libraries: AtomicBool,
@@ -102,7 +112,8 @@ impl Device {
     pub fn with_priority(&self, priority: Priority) -> Option<Arc<Device>> {
         let driver = self.driver.with_priority(priority)?;
         let system_libraries = AtomicBool::new(self.load_options().system_libraries);
-        Some(Arc::new(Device { id: self.id, allocator: self.allocator.clone(), driver, system_libraries }))
+        let (id, number, allocator) = (self.id, self.number, self.allocator.clone());
+        Some(Arc::new(Device { id, number, allocator, driver, system_libraries }))
     }
 
     /// A device that executes nothing and counts everything.
@@ -116,8 +127,9 @@ impl Device {
     }
 
     fn new(id: &'static str, driver: Box<dyn Driver>) -> Arc<Device> {
-        let system_libraries = AtomicBool::new(false);
-        Arc::new(Device { id, allocator: Arc::new(Allocator::new()), driver, system_libraries })
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let (number, system_libraries) = (NEXT.fetch_add(1, Ordering::Relaxed), AtomicBool::new(false));
+        Arc::new(Device { id, number, allocator: Arc::new(Allocator::new()), driver, system_libraries })
     }
 
     /// Allows (or forbids, which is the default) executables that the operating system's loader loads. They run code of
@@ -134,6 +146,18 @@ impl Device {
     /// `local-sync`, `local-task` or `null`.
     pub fn id(&self) -> &'static str {
         self.id
+    }
+
+    /// What it is called on timelines: `local-task#1`, with the number of devices that this process had opened before.
+    pub fn trace_name(&self) -> String {
+        self.place(0).name()
+    }
+
+    /// The queue that `affinity` stands for on timelines: the first of those it names. Queues share the workers of the
+    /// device and are ordered by fences alone, so there are as many as anybody names.
+    fn place(&self, affinity: i64) -> Place {
+        let queue = if affinity == 0 { 0 } else { affinity.trailing_zeros() };
+        Place { device: self.id, number: self.number, queue }
     }
 
     /// The allocator.
@@ -153,15 +177,14 @@ impl Device {
     /// Only what concerns the submission itself; a device that runs at once and has no signal fence returns the
     /// operation's error.
     pub fn submit(&self, waits: Option<Arc<Fence>>, signals: Option<Arc<Fence>>, operation: QueueOp) -> Result<()> {
-        self.driver.submit(waits, signals, operation)
+        self.driver.submit(waits, signals, operation.placed(|affinity| self.place(affinity)))
     }
 
     /// As [`submit`](Self::submit), but an operation that can run at once is not queued, and what is queued is taken from
     /// `quota`. An operation that is to run `alone` gets no help of other threads, so it waits for none.
     pub(crate) fn perform(
         &self,
-        waits: Option<Shared<'_, Fence>>,
-        signals: Option<Shared<'_, Fence>>,
+        Between { waits, signals, affinity }: Between<'_>,
         operation: &impl Operation,
         quota: Option<&Arc<Quota>>,
         alone: bool,
@@ -169,13 +192,16 @@ impl Device {
         let result = match self.driver.admit(waits.map(Shared::object))? {
             Admission::Now(threads, limit) if limit == f64::INFINITY || operation.estimate() < limit => {
                 let threads = if alone { threads.alone() } else { threads };
-                catch_unwind(AssertUnwindSafe(|| timeline::operation(operation.name(), || operation.run(&threads))))
-                    .unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")))
+                let place = || Some(self.place(affinity));
+                catch_unwind(AssertUnwindSafe(|| {
+                    timeline::operation(operation.name(), place, || operation.run(&threads))
+                }))
+                .unwrap_or_else(|_| Err(Status::internal("a queue operation panicked")))
             }
             Admission::Failed(status) => Err(status),
             _ => {
                 let (waits, signals) = (waits.map(Shared::to_arc), signals.map(Shared::to_arc));
-                return self.submit(waits, signals, operation.to_owned().within(quota)?);
+                return self.submit(waits, signals, operation.to_owned().on(affinity).within(quota)?);
             }
         };
         self.driver.finish(result, signals.map(Shared::object))
@@ -201,14 +227,13 @@ impl Device {
     /// As [`alloca`](Self::alloca), with borrowed fences and for a limited context.
     pub(crate) fn perform_alloca(
         &self,
-        waits: Option<Shared<'_, Fence>>,
-        signals: Option<Shared<'_, Fence>>,
+        between: Between<'_>,
         (memory_type, usage, size): (u32, u32, usize),
         quota: Option<&Arc<Quota>>,
     ) -> Result<Buffer> {
         let charge = quota.map(|quota| Charge::new(quota, size)).transpose()?;
         let buffer = self.allocator.transient(memory_type, usage, size, charge);
-        self.perform(waits, signals, &queue::Alloca { storage: buffer.storage() }, quota, false)?;
+        self.perform(between, &queue::Alloca { storage: buffer.storage() }, quota, false)?;
         Ok(buffer)
     }
 
@@ -231,14 +256,6 @@ impl Device {
             ("hal.cpu", feature) => cpu::has_feature(feature).map(i64::from),
             _ => None,
         }
-    }
-
-    /// INVALID_ARGUMENT for a queue affinity that selects no queue of this device (it has queue 0).
-    pub(crate) fn check_affinity(&self, affinity: i64) -> Result<()> {
-        if affinity & 1 == 1 || affinity == 0 {
-            return Ok(());
-        }
-        Err(Status::invalid_argument(format!("queue affinity {affinity:#x} selects no queue; {} has queue 0", self.id)))
     }
 }
 

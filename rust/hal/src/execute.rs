@@ -379,15 +379,18 @@ impl Work<'_> {
     #[cold]
     fn run_traced(&self, traced: Traced, share: Share) -> Result<()> {
         match (&self.kind, traced) {
-            (Kind::Dispatch { dispatch, arguments, total }, Traced::Dispatch(number)) => {
+            (Kind::Dispatch { dispatch, arguments, total }, Traced::Dispatch(number, place)) => {
                 let label = dispatch.executable.label(dispatch.entry);
+                let traced = tiree_trace::Dispatch { label, number, grid: arguments.counts, place };
                 let workgroups = if self.tiles < *total { *total } else { share.tiles.end - share.tiles.start };
-                timeline::share(number, label, arguments.counts, workgroups, || self.perform(share))
+                timeline::share(traced, workgroups, || self.perform(share))
             }
-            (Kind::Fill { length, .. }, _) => timeline::transfer("fill_buffer", *length, || self.perform(share)),
-            (Kind::Copy { length, is_update, .. }, _) => {
+            (Kind::Fill { length, .. }, Traced::Transfer(place)) => {
+                timeline::transfer("fill_buffer", *length, place, || self.perform(share))
+            }
+            (Kind::Copy { length, is_update, .. }, Traced::Transfer(place)) => {
                 let name = if *is_update { "update_buffer" } else { "copy_buffer" };
-                timeline::transfer(name, *length, || self.perform(share))
+                timeline::transfer(name, *length, place, || self.perform(share))
             }
             _ => self.perform(share),
         }

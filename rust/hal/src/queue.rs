@@ -13,6 +13,7 @@ use crate::timeline;
 use crate::types::{access, usage};
 use smallvec::SmallVec;
 use std::sync::Arc;
+use tiree_trace::Place;
 use tiree_vm::{Annotate, Charge, Limits, Quota, Result, Shared, Status, limits};
 
 /// What no kernel does more of.
@@ -39,6 +40,10 @@ pub struct QueueOp {
     op: Op,
     /// Of the call that submits it, for bytecode that it runs.
     limits: Limits,
+    /// Where it was submitted, once it was.
+    place: Option<Place>,
+    /// Bits of the queues that it may run on.
+    affinity: i64,
     /// What it takes while it waits.
     _charge: Option<Charge>,
 }
@@ -58,7 +63,7 @@ enum Op {
 
 impl QueueOp {
     fn new(op: Op) -> QueueOp {
-        QueueOp { op, limits: Limits::default(), _charge: None }
+        QueueOp { op, limits: Limits::default(), place: None, affinity: -1, _charge: None }
     }
 
     /// For the call that executes on this thread: its limits hold, and what waits is taken from `quota`.
@@ -74,6 +79,19 @@ impl QueueOp {
         self.limits = limits::current();
         self._charge = quota.map(|quota| charge::take::<QueueOp>(quota, bytes)).transpose()?;
         Ok(self)
+    }
+
+    /// For one of the queues in `affinity`.
+    #[must_use]
+    pub fn on(mut self, affinity: i64) -> QueueOp {
+        self.affinity = affinity;
+        self
+    }
+
+    /// Says where it is submitted.
+    pub(crate) fn placed(mut self, place: impl FnOnce(i64) -> Place) -> QueueOp {
+        self.place = Some(place(self.affinity));
+        self
     }
 
     /// Nothing: joins waits and signals.
@@ -249,7 +267,8 @@ impl QueueOp {
     /// Does it, on the calling thread and whoever helps it.
     pub(crate) fn run(self, threads: &Threads<'_>) -> Result<()> {
         let _scope = limits::Scope::enter(self.limits);
-        timeline::operation(self.name(), || self.perform(threads))
+        let place = self.place;
+        timeline::operation(self.name(), || place, || self.perform(threads))
     }
 
     fn perform(self, threads: &Threads<'_>) -> Result<()> {

@@ -3,36 +3,60 @@
 use crate::executable::Executable;
 use crate::memory::{Kind, Statistics};
 use crate::program::{Command, Program};
-use std::sync::Arc;
-use tiree_trace::dispatches::{self, Dispatch, Label};
+use std::cell::Cell;
+use tiree_trace::Arguments;
+use tiree_trace::dispatches::{self, Dispatch, Place};
 use tiree_vm::Result;
 
 /// Whether and as what a command is recorded.
 #[derive(Clone, Copy)]
 pub(crate) enum Traced {
     No,
-    /// A dispatch, by the number of its execution.
-    Dispatch(u64),
-    Transfer,
+    /// A dispatch, by the number of its execution, and where it was submitted.
+    Dispatch(u64, Option<Place>),
+    Transfer(Option<Place>),
+}
+
+thread_local! {
+    /// Where the operation that runs on this thread was submitted.
+    static PLACE: Cell<Option<Place>> = const { Cell::new(None) };
 }
 
 impl Traced {
     /// An execution of `entry`, which is counted.
     #[cold]
     pub(crate) fn dispatch(executable: &Executable, entry: usize) -> Traced {
-        Traced::Dispatch(dispatches::number(executable.label(entry)))
+        Traced::Dispatch(dispatches::number(executable.label(entry)), PLACE.get())
     }
 
     /// A transfer: only timelines have them.
     pub(crate) fn transfer() -> Traced {
-        if tiree_trace::timeline() { Traced::Transfer } else { Traced::No }
+        if tiree_trace::timeline() { Traced::Transfer(PLACE.get()) } else { Traced::No }
     }
 }
 
 /// Runs a queue operation.
 #[inline]
-pub(crate) fn operation(name: &'static str, body: impl FnOnce() -> Result<()>) -> Result<()> {
-    if tiree_trace::timeline() { spanned("queue", name, body) } else { body() }
+pub(crate) fn operation(
+    name: &'static str,
+    place: impl FnOnce() -> Option<Place>,
+    body: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    if tiree_trace::timeline() { placed(name, place(), body) } else { body() }
+}
+
+#[cold]
+fn placed(name: &str, place: Option<Place>, body: impl FnOnce() -> Result<()>) -> Result<()> {
+    let outer = PLACE.replace(place);
+    let result = spanned("queue", name, body);
+    PLACE.set(outer);
+    result
+}
+
+fn write_place(arguments: &mut Arguments<'_>, place: Option<Place>) {
+    if let Some(place) = place {
+        place.write(arguments);
+    }
 }
 
 #[cold]
@@ -40,6 +64,7 @@ fn spanned(category: &'static str, name: &str, body: impl FnOnce() -> Result<()>
     let start = tiree_trace::now();
     let result = body();
     tiree_trace::span(category, name, start, |arguments| {
+        write_place(arguments, PLACE.get());
         if let Err(status) = &result {
             arguments.text("error", &status.to_string());
         }
@@ -57,6 +82,7 @@ pub(crate) fn program(program: &Program, body: impl FnOnce() -> Result<()>) -> R
         arguments.number("commands", program.commands.len() as u64);
         arguments.number("dispatches", dispatches.count() as u64);
         arguments.number("barriers", program.regions.len().saturating_sub(1) as u64);
+        write_place(arguments, PLACE.get());
         if let Err(status) = &result {
             arguments.text("error", &status.to_string());
         }
@@ -64,27 +90,29 @@ pub(crate) fn program(program: &Program, body: impl FnOnce() -> Result<()>) -> R
     result
 }
 
-/// Runs `workgroups` workgroups of dispatch `number` on the calling thread.
+/// Runs `workgroups` workgroups of a dispatch on the calling thread.
 #[cold]
-pub(crate) fn share(
-    number: u64,
-    label: &Arc<Label>,
-    grid: [u32; 3],
-    workgroups: u64,
-    body: impl FnOnce() -> Result<()>,
-) -> Result<()> {
+pub(crate) fn share(dispatch: Dispatch<'_>, workgroups: u64, body: impl FnOnce() -> Result<()>) -> Result<()> {
     let start = tiree_trace::now();
     let result = body();
-    dispatches::share(Dispatch { label, number, grid }, start, workgroups);
+    dispatches::share(dispatch, start, workgroups);
     result
 }
 
 /// Runs a part of a fill, copy or update of `length` bytes in all.
 #[cold]
-pub(crate) fn transfer(name: &str, length: usize, body: impl FnOnce() -> Result<()>) -> Result<()> {
+pub(crate) fn transfer(
+    name: &str,
+    length: usize,
+    place: Option<Place>,
+    body: impl FnOnce() -> Result<()>,
+) -> Result<()> {
     let start = tiree_trace::now();
     let result = body();
-    tiree_trace::span("transfer", name, start, |arguments| arguments.number("bytes", length as u64));
+    tiree_trace::span("transfer", name, start, |arguments| {
+        arguments.number("bytes", length as u64);
+        write_place(arguments, place);
+    });
     result
 }
 

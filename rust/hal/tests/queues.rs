@@ -336,6 +336,24 @@ fn a_null_device_counts() {
     assert!(create_device("local-sync", &TopologyOptions::default()).unwrap().counts().is_none());
 }
 
+/// Every queue that is named exists, also one that is named by no bit.
+#[test]
+fn queues_by_affinity() {
+    for driver in EXECUTING_DRIVERS {
+        let device = device(driver);
+        for affinity in [-1, 0, 1, 2, 3, i64::MIN] {
+            let target = buffer(&device, &[0; 2]);
+            let fill = QueueOp::fill(target.clone(), 0, 2, Pattern::new(7, 1).unwrap()).unwrap();
+            run(&device, fill.on(affinity));
+            let mut bytes = [0; 2];
+            target.read(0, &mut bytes).unwrap();
+            assert_eq!(bytes, [7, 7]);
+        }
+    }
+    let names: Vec<String> = EXECUTING_DRIVERS.iter().map(|driver| device(driver).trace_name()).collect();
+    assert!(names[0].starts_with("local-sync#") && names[1].starts_with("local-task#"), "{names:?}");
+}
+
 #[test]
 fn queries() {
     let device = device("local-task");

@@ -19,6 +19,30 @@ pub struct Label {
     pub function: String,
 }
 
+/// A queue of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// Name of the device.
+    pub device: &'static str,
+    /// Which of the devices of this process, in the order in which they were opened.
+    pub number: u32,
+    /// Which of its queues.
+    pub queue: u32,
+}
+
+impl Place {
+    /// `local-task#1`.
+    pub fn name(&self) -> String {
+        format!("{}#{}", self.device, self.number)
+    }
+
+    /// Adds `device` and `queue` to the arguments of an event.
+    pub fn write(&self, arguments: &mut json::Arguments<'_>) {
+        arguments.text("device", &self.name());
+        arguments.number("queue", u64::from(self.queue));
+    }
+}
+
 /// A dispatch being executed.
 #[derive(Clone, Copy)]
 pub struct Dispatch<'a> {
@@ -28,6 +52,8 @@ pub struct Dispatch<'a> {
     pub number: u64,
     /// Workgroups in x, y and z.
     pub grid: [u32; 3],
+    /// Where.
+    pub place: Option<Place>,
 }
 
 /// Part of a dispatch, done by one thread.
@@ -35,6 +61,7 @@ pub(crate) struct Share {
     label: Arc<Label>,
     pub(crate) dispatch: u64,
     grid: [u32; 3],
+    place: Option<Place>,
     start: u64,
     pub(crate) end: u64,
     pub(crate) workgroups: u64,
@@ -55,6 +82,9 @@ impl Share {
             arguments.number("of", self.grid.iter().map(|&count| u64::from(count)).product());
             let [x, y, z] = self.grid;
             arguments.text("grid", &format!("{x}x{y}x{z}"));
+            if let Some(place) = &self.place {
+                place.write(arguments);
+            }
         });
     }
 }
@@ -75,6 +105,7 @@ pub fn share(dispatch: Dispatch<'_>, start: u64, workgroups: u64) {
         label: dispatch.label.clone(),
         dispatch: dispatch.number,
         grid: dispatch.grid,
+        place: dispatch.place,
         start,
         end: crate::now(),
         workgroups,
@@ -147,7 +178,9 @@ pub fn collected() -> Vec<(Arc<Label>, Sum)> {
 }
 
 fn take() -> Sums {
-    let mut all = KEPT.lock().take().unwrap_or_default();
+    let mut all = Sums::default();
     lane::drain_sums(|sums| all.merge(sums));
+    // Threads that end meanwhile have moved theirs here.
+    all.merge(KEPT.lock().take().unwrap_or_default());
     all
 }

@@ -47,12 +47,13 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let Some(lane) = self.0.take() else { return };
-        let (generation, text, sums) = {
+        let (generation, text) = {
             let mut lane = lane.lock();
             lane.close();
-            (lane.generation, std::mem::take(&mut lane.text), std::mem::take(&mut lane.sums))
+            // Kept before the lane is unlocked: whoever finds the lane empty and looks there next does not miss them.
+            dispatches::keep(std::mem::take(&mut lane.sums));
+            (lane.generation, std::mem::take(&mut lane.text))
         };
-        dispatches::keep(sums);
         session::add(generation, &text);
         LANES.lock().retain(|other| !Arc::ptr_eq(other, &lane));
     }

@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
 
-pub use dispatches::Label;
+pub use dispatches::{Dispatch, Label, Place};
 use json::Subject;
 
 pub use json::Arguments;

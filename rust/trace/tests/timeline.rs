@@ -4,7 +4,7 @@
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard};
-use tiree_trace::dispatches::{self, Dispatch, Label};
+use tiree_trace::dispatches::{self, Dispatch, Label, Place};
 use tiree_trace::{BeginError, begin, end, now};
 
 static TURN: Mutex<()> = Mutex::new(());
@@ -132,7 +132,8 @@ fn shares_of_one_dispatch_become_one_span_per_thread_and_are_summed_up() {
     dispatches::collect();
     let mut numbers = Vec::new();
     for _ in 0..2 {
-        let dispatch = Dispatch { label: &label, number: dispatches::number(&label), grid: [5, 2, 1] };
+        let place = Some(Place { device: "local", number: 1, queue: 2 });
+        let dispatch = Dispatch { label: &label, number: dispatches::number(&label), grid: [5, 2, 1], place };
         numbers.push(dispatch.number);
         std::thread::scope(|threads| {
             threads.spawn(|| dispatches::share(dispatch, now(), 4));
@@ -154,6 +155,7 @@ fn shares_of_one_dispatch_become_one_span_per_thread_and_are_summed_up() {
         assert_ne!(shares[0]["tid"], shares[1]["tid"]);
         assert_eq!((&shares[0]["args"]["of"], &shares[0]["args"]["grid"]), (&10.into(), &"5x2x1".into()));
         assert_eq!(shares[0]["args"]["executable"], "module_0");
+        assert_eq!((&shares[1]["args"]["device"], &shares[1]["args"]["queue"]), (&"local#1".into(), &2.into()));
     }
     assert!(dispatches::collected().is_empty());
     std::fs::remove_file(path).unwrap();

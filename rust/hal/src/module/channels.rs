@@ -11,7 +11,8 @@ use tiree_vm::{CallFrame, Flow, Result, VmBuffer};
 
 /// Id and group name others; alone there is nobody to find.
 pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    frame.borrow_ref::<Device>()?.check_affinity(frame.i64()?)?;
+    frame.borrow_ref::<Device>()?;
+    frame.i64()?;
     frame.i64()?;
     frame.opt_ref::<VmBuffer>()?;
     frame.opt_ref::<VmBuffer>()?;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use tiree_vm::{CallFrame, Flow, Result, Status, VmBuffer};
 
 pub(super) fn create(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    let device: &Device = frame.borrow_ref()?;
+    frame.borrow_ref::<Device>()?;
     let (mode, categories) = (frame.i32()? as u32, frame.i32()? as u32);
-    device.check_affinity(frame.i64()?)?;
+    frame.i64()?;
     let capacity = frame.i32()?;
     let capacity = usize::try_from(capacity)
         .map_err(|_| Status::invalid_argument(format!("binding capacity {capacity} is negative")))?;

@@ -4,9 +4,8 @@ use super::{HalModule, text};
 use crate::buffer::Buffer;
 use crate::charge::{push_new, push_new_with};
 use crate::command_buffer::Pattern;
-use crate::device::{Device, Operation};
+use crate::device::{Between, Device, Operation};
 use crate::executable::Executable;
-use crate::fence::Fence;
 use crate::file::File;
 use crate::queue::{Dealloca, Execute, QueueOp};
 use crate::types::access;
@@ -20,23 +19,23 @@ const PROMPT_NANOSECONDS: f64 = 10_000.0;
 /// What every queue function begins with: device, affinity, wait fence, signal fence.
 struct Queue<'a> {
     device: &'a Device,
-    waits: Option<Shared<'a, Fence>>,
-    signals: Option<Shared<'a, Fence>>,
+    between: Between<'a>,
 }
 
 impl<'a> Queue<'a> {
     #[inline]
     fn read(frame: &mut CallFrame<'a>) -> Result<Queue<'a>> {
         let device: &Device = frame.borrow_ref()?;
-        device.check_affinity(frame.i64()?)?;
-        Ok(Queue { device, waits: frame.opt_shared_ref()?, signals: frame.opt_shared_ref()? })
+        let affinity = frame.i64()?;
+        let between = Between { waits: frame.opt_shared_ref()?, signals: frame.opt_shared_ref()?, affinity };
+        Ok(Queue { device, between })
     }
 
     /// Whether an operation must be left to an ordinary step: in a prompt one it must neither take long nor end the wait of
     /// others, whose work would begin on this thread.
     #[inline]
     fn is_not_prompt(&self, frame: &CallFrame<'_>, estimate: impl FnOnce() -> f64) -> bool {
-        let heard = || self.signals.is_some_and(|fence| fence.object().may_have_listeners());
+        let heard = || self.between.signals.is_some_and(|fence| fence.object().may_have_listeners());
         frame.is_prompt() && (heard() || estimate() >= PROMPT_NANOSECONDS)
     }
 
@@ -44,8 +43,9 @@ impl<'a> Queue<'a> {
         if self.is_not_prompt(frame, || operation.estimate()) {
             return Ok(Flow::NotPrompt);
         }
-        let operation = operation.within(frame.quota())?;
-        let (waits, signals) = (self.waits.map(Shared::to_arc), self.signals.map(Shared::to_arc));
+        let Between { waits, signals, affinity } = self.between;
+        let operation = operation.on(affinity).within(frame.quota())?;
+        let (waits, signals) = (waits.map(Shared::to_arc), signals.map(Shared::to_arc));
         self.device.submit(waits, signals, operation)?;
         Ok(Flow::Done)
     }
@@ -54,7 +54,7 @@ impl<'a> Queue<'a> {
         if self.is_not_prompt(frame, || operation.cautious_estimate()) {
             return Ok(Flow::NotPrompt);
         }
-        self.device.perform(self.waits, self.signals, operation, frame.quota(), frame.is_prompt())?;
+        self.device.perform(self.between, operation, frame.quota(), frame.is_prompt())?;
         Ok(Flow::Done)
     }
 }
@@ -117,8 +117,8 @@ pub(super) fn queue_alloca(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<F
     let size = frame.i64()?;
     let length =
         usize::try_from(size).map_err(|_| Status::invalid_argument(format!("allocation size {size} is negative")))?;
-    let Queue { device, waits, signals } = queue;
-    let buffer = device.perform_alloca(waits, signals, (types, usages, length), frame.quota())?;
+    let Queue { device, between } = queue;
+    let buffer = device.perform_alloca(between, (types, usages, length), frame.quota())?;
     push_new(frame, buffer)
 }
 
@@ -133,8 +133,8 @@ pub(super) fn queue_barrier(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<
 }
 
 pub(super) fn queue_flush(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    let device: &Device = frame.borrow_ref()?;
-    device.check_affinity(frame.i64()?)?;
+    frame.borrow_ref::<Device>()?;
+    frame.i64()?;
     Ok(Flow::Done)
 }
 
@@ -202,8 +202,8 @@ pub(super) fn queue_execute_indirect(_: &HalModule, frame: &mut CallFrame<'_>) -
 }
 
 pub(super) fn file_from_memory(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Flow> {
-    let device: &Device = frame.borrow_ref()?;
-    device.check_affinity(frame.i64()?)?;
+    frame.borrow_ref::<Device>()?;
+    frame.i64()?;
     let accesses = frame.i32()? as u32;
     if accesses != access::READ {
         return Err(Status::permission_denied(format!(
@@ -220,7 +220,7 @@ pub(super) fn executable_create(_: &HalModule, frame: &mut CallFrame<'_>) -> Res
         return Ok(Flow::NotPrompt);
     }
     let device: &Device = frame.borrow_ref()?;
-    device.check_affinity(frame.i64()?)?;
+    frame.i64()?;
     let format: &VmBuffer = frame.borrow_ref()?;
     let data: &VmBuffer = frame.borrow_ref()?;
     let constants: Option<Arc<VmBuffer>> = frame.opt_ref()?;

@@ -152,6 +152,7 @@ fn items(frame: &mut CallFrame<'_>) -> Result<Vec<Item>> {
 /// What all three functions begin with.
 struct Call {
     device: Arc<Device>,
+    affinity: i64,
     waits: Option<Arc<Fence>>,
     signals: Option<Arc<Fence>>,
 }
@@ -159,12 +160,11 @@ struct Call {
 impl Call {
     fn read(frame: &mut CallFrame<'_>) -> Result<Call> {
         let device: Arc<Device> = frame.get_ref()?;
-        device.check_affinity(frame.i64()?)?;
-        Ok(Call { device, waits: frame.opt_ref()?, signals: frame.opt_ref()? })
+        Ok(Call { device, affinity: frame.i64()?, waits: frame.opt_ref()?, signals: frame.opt_ref()? })
     }
 
     fn submit(self, frame: &CallFrame<'_>, operation: QueueOp) -> Result<()> {
-        self.device.submit(self.waits, self.signals, operation.within(frame.quota())?)
+        self.device.submit(self.waits, self.signals, operation.on(self.affinity).within(frame.quota())?)
     }
 }
 

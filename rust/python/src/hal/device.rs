@@ -289,6 +289,12 @@ impl HalDevice {
         self.r#ref()
     }
 
+    /// What it is called on timelines: `local-task#1`, with the number of devices that this process had opened before.
+    #[getter]
+    fn trace_name(&self) -> String {
+        self.0.trace_name()
+    }
+
     fn __repr__(&self) -> &'static str {
         self.0.id()
     }
