@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench clean fuzz wheel test-python test-rust loom stress bench-task phases
+.PHONY: help install main test lint bench browser clean fuzz wheel test-python test-rust loom stress bench-task phases
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -73,6 +73,10 @@ phases: install ## Carry on 60 programs from every phase, iree-compile's text by
 
 wheel: install ## Build the abi3 wheel
 	$(BIN)/maturin build --release --strip
+
+browser: ## Install a headless Chromium (apt, as root), which tests of the report's page use; without one they are skipped
+	command -v chromium-headless-shell || command -v chromium || (apt-get update -q && \
+		apt-get install -qy --no-install-recommends chromium-headless-shell fonts-dejavu-core)
 
 clean: ## Remove build outputs
 	rm -rf $(VENV) target dist python/tiree/*.so

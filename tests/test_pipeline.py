@@ -169,7 +169,7 @@ def test_ir_is_printed_only_after_changes() -> None:
 def test_timing_lists_every_pass() -> None:
     stream = io.StringIO()
     timing = Timing(stream)
-    timing.add("read", 0.25)
+    timing.after_step("read", 0.25)
     run_passes(read_module(ADD), [Mark()], get_context(), [timing])
     timing.report()
     lines = stream.getvalue().splitlines()

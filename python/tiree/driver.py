@@ -68,8 +68,7 @@ def _run(job: Job) -> bytes:
     verify_module(module)
     if job.compile_from == "start":
         check_input_type(module, job.options.input_type)
-    if job.timing is not None:
-        job.timing.add("read and verify", perf_counter() - start)
+    _tell(job, "read and verify", perf_counter() - start)
     try:
         run_pipeline(module, job.options, job.compile_from, job.compile_to, ctx=ctx, observers=job.observers)
         return _output(job, module)
@@ -91,9 +90,13 @@ def _output(job: Job, module: Any) -> bytes:
             file.write(print_module(module, **settings))
     start = perf_counter()
     output = emit(module, job.options) if job.compile_to == "end" else print_module(module, **settings).encode()
-    if job.timing is not None:
-        job.timing.add("write", perf_counter() - start)
+    _tell(job, "write", perf_counter() - start)
     return output
+
+
+def _tell(job: Job, what: str, seconds: float) -> None:
+    for observer in job.observers:
+        observer.after_step(what, seconds)
 
 
 def _internal(error: InternalError, job: Job) -> CompileError:

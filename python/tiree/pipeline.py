@@ -180,6 +180,9 @@ class PipelineObserver:
     def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
         """`one` has changed `module` in that time."""
 
+    def after_step(self, what: str, seconds: float) -> None:
+        """Something that is no pass took that time, such as reading the file."""
+
     def after_phase(self, phase: Phase, module: ModuleOp) -> None:
         """All passes of `phase` have run."""
 

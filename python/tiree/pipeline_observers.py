@@ -84,8 +84,7 @@ class Timing(PipelineObserver):
         self._start = perf_counter()
         self._rows: list[tuple[str, float]] = []
 
-    def add(self, what: str, seconds: float) -> None:
-        """A step that is not a pass, such as reading the file."""
+    def after_step(self, what: str, seconds: float) -> None:
         self._rows.append((what, seconds))
 
     def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:

@@ -143,7 +143,7 @@ def _compile(
             error.add_note("".join(traceback.format_exception(error)))
         raise
     if report is not None:
-        report.write(parsed["tiree-report"])
+        report.write(parsed["tiree-report"], output)
     if job.timing is not None:
         job.timing.report()
     return output

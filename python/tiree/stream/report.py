@@ -33,6 +33,8 @@ class ExecutionMemory:
     """One execution of `function`: its slab, the most bytes live at one command, and its tensors in order."""
 
     function: str
+    execution: int
+    """Its number among the executions of the module."""
     commands: int
     slab_bytes: int
     max_live_bytes: int
@@ -92,11 +94,13 @@ def _tensors(execute: stream.CmdExecuteOp, slab: SSAValue) -> list[TensorMemory]
 def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
     """The plan of every execution that has transients, in program order."""
     reports: list[ExecutionMemory] = []
+    number = -1
     for function in module.ops:
-        if not isinstance(function, util.FuncOp):
-            continue
         for execute in function.walk():
             if not isinstance(execute, stream.CmdExecuteOp):
+                continue
+            number += 1
+            if not isinstance(function, util.FuncOp):
                 continue
             for argument, size in zip(execute.body.block.args, execute.resource_operand_sizes, strict=True):
                 if argument.type != stream.ResourceType("transient"):
@@ -106,6 +110,7 @@ def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
                 reports.append(
                     ExecutionMemory(
                         function.sym_name.data,
+                        number,
                         len(commands_of(execute)),
                         constant_int(size) or 0,
                         live,

@@ -137,6 +137,14 @@ def symbol_of(attr: Attribute | None) -> str:
     return attr.string_value() if isinstance(attr, SymbolRefAttr) else _wrong(attr, "a symbol")
 
 
+def leaf_symbol_of(attr: Attribute | None) -> str:
+    """The last name in a symbol reference, such as the export in `@executable::@export`."""
+    if not isinstance(attr, SymbolRefAttr):
+        return _wrong(attr, "a symbol")
+    nested = attr.nested_references.data
+    return nested[-1].data if nested else attr.root_reference.data
+
+
 def array_of(attr: Attribute | None) -> tuple[Attribute, ...]:
     """The elements of an array attribute."""
     return attr.data if is_array_attr(attr) else _wrong(attr, "an array")

@@ -105,9 +105,10 @@ def _compile(parsed: ParsedFlags, path: str, extensions: Extensions) -> int:
     job, report = job_from_flags(parsed, _read_source(path), name, extensions)
     _note_target(parsed, job)
     _note_narrowing(job)
-    _write(parsed["o"], run_job(job))
+    output = run_job(job)
+    _write(parsed["o"], output)
     if report is not None:
-        report.write(parsed["tiree-report"])
+        report.write(parsed["tiree-report"], output)
     if job.timing is not None:
         job.timing.report()
     return 0
@@ -206,7 +207,7 @@ def _observers(
     if parsed["tiree-report"]:
         from tiree.report import Report
 
-        report = Report()
+        report = Report(os.path.basename(path))
         observers.append(report)
     prints_ir = before != [] or after != []
     if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" and not prints_ir:

@@ -147,7 +147,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("mlir-disable-threading", "bool", "compile on one thread", False),
     Flag("mlir-print-stacktrace-on-diagnostic", "bool", "print the Python traceback with an error", False),
     Flag("dump-compilation-phases-to", "str", "folder for the module after every phase", "", metavar="DIR"),
-    Flag("tiree-report", "str", "file for a report on dispatches, schedule, memory: JSON or .txt", "", metavar="FILE"),
+    Flag("tiree-report", "str", "report on passes, dispatches, memory: .html, .txt or JSON", "", metavar="FILE"),
 )  # fmt: skip
 
 REFUSED: dict[str, str] = {

@@ -1,8 +1,8 @@
-"""The compile report (`--tiree-report=FILE`): every dispatch, what was fused into it, and the plan of time and memory.
+"""What the report knows: an observer that gathers the facts while they are in the IR.
 
-An observer gathers the facts while they are in the IR: what each dispatch computes when `flow` ends, the executions
-with their concurrent commands and the memory plan when `stream` ends, strategies after `executable-configurations`,
-sizes of the machine code after `executable-targets`. A FILE that ends in `.txt` gets text, every other one JSON.
+What each dispatch computes and what flows between them when `flow` ends, the executions with their concurrent commands
+and the memory plan when `stream` ends, strategies after `executable-configurations`, sizes of the machine code after
+`executable-targets`; after every pass what it changed.
 """
 
 from __future__ import annotations
@@ -11,35 +11,83 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tiree.pipeline import Phase, PipelineObserver
-from tiree.support.typed import array_of, int_of, string_of, symbol_name, symbol_of
+from tiree.pipeline import PHASES, Phase, PipelineObserver
+from tiree.support.typed import array_of, int_of, leaf_symbol_of, string_of, symbol_name
 from tiree.version import VERSION
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.ir import Operation
+    from xdsl.passes import ModulePass
+
+    from tiree.report.kernels import Kernels
+    from tiree.report.snapshots import Change, Snapshots
+
+LOWERED = "tiree-codegen-lower-to-kernels"
+"""The pass after which kernels are loops, and still one function each."""
 
 
 class Report(PipelineObserver):
-    """Collects the report; `text()` is the JSON."""
+    """Collects the report of one compilation; `data()` is all of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, source: str = "") -> None:
+        """`source` names the program."""
+        self._source = source
         self._dispatches: dict[tuple[str, str], dict[str, Any]] = {}
         self._calls: Counter[str] = Counter()
         self._binaries: dict[str, int] = {}
         self._fused: dict[str, list[str]] = {}
         self._executions: list[dict[str, Any]] = []
         self._memory: list[dict[str, Any]] = []
+        self._graphs: list[dict[str, Any]] = []
+        self._rodata: list[tuple[str, str]] = []
+        self._steps: list[dict[str, Any]] = []
+        self._phase_steps = 0
+        self._snapshots: Snapshots | None = None
+        self._kernels: Kernels | None = None
+
+    def begin(self) -> None:
+        from tiree.report.kernels import Kernels
+        from tiree.report.snapshots import Snapshots
+
+        self._snapshots, self._kernels = Snapshots(), Kernels()
+
+    def after_step(self, what: str, seconds: float) -> None:
+        self._steps.append({"phase": "end" if self._phase_steps else "start", "name": what, "seconds": seconds})
+        self._phase_steps = len(self._steps)
+
+    def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
+        del one
+        if self._snapshots is not None and not any("pass" in step for step in self._steps):
+            self._steps = self._steps or [{"phase": "start", "name": "read", "seconds": 0.0}]
+            self._steps[-1].update(_change(self._snapshots.take(module)))
+            self._phase_steps = len(self._steps)
+
+    def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
+        change = _change(self._snapshots.take(module)) if self._snapshots is not None else {}
+        self._steps.append({"phase": "", "name": one.name, "pass": True, "seconds": seconds, **change})
+        if one.name == LOWERED and self._kernels is not None:
+            self._kernels.note(module, "loops")
 
     def after_phase(self, phase: Phase, module: ModuleOp) -> None:
+        for step in self._steps[self._phase_steps :]:
+            step["phase"] = phase.name
+        self._phase_steps = len(self._steps)
         match phase.name:
             case "flow":
                 self._note_fusion(module)
+                from tiree.report.graph import dispatch_graphs
+
+                self._graphs = dispatch_graphs(module)
             case "stream":
                 self._count_calls(module)
                 self._note_executions(module)
             case "executable-configurations" | "executable-targets":
                 self._collect(module)
+                if phase.name == "executable-configurations" and self._kernels is not None:
+                    self._kernels.note(module, "tensors")
+            case "vm":
+                self._note_rodata(module)
             case _:
                 pass
 
@@ -47,7 +95,7 @@ class Report(PipelineObserver):
         for op in module.walk():
             if op.name == "stream.cmd.dispatch":
                 for entry in array_of(op.properties["entry_points"]):
-                    self._calls[symbol_of(entry).rpartition(".")[2]] += 1
+                    self._calls[leaf_symbol_of(entry)] += 1
 
     def _note_fusion(self, module: ModuleOp) -> None:
         """The structured ops of each dispatch, by the number of their loops and reductions."""
@@ -72,6 +120,13 @@ class Report(PipelineObserver):
         for plan in memory_report(module):
             tensors = [vars(tensor) for tensor in plan.tensors]
             self._memory.append({**vars(plan), "tensors": tensors})
+
+    def _note_rodata(self, module: ModuleOp) -> None:
+        """The kind and the name of each segment of data that the file will have, in its order."""
+        for op in (op for outer in module.body.block.ops for region in outer.regions for op in region.block.ops):
+            if op.name == "vm.rodata":
+                kind = "machine code" if op.properties.get("mime_type") is not None else "data"
+                self._rodata.append((kind, symbol_name(op)))
 
     def _collect(self, module: ModuleOp) -> None:
         for executable in module.body.block.ops:
@@ -98,56 +153,55 @@ class Report(PipelineObserver):
         if workgroups is not None:
             row["workgroups"] = workgroups
 
-    def data(self) -> dict[str, Any]:
-        """The report as plain Python values, in a fixed order."""
+    def data(self, artifact: bytes | None = None) -> dict[str, Any]:
+        """The report as plain Python values, in a fixed order. `artifact` is the compiled file."""
+        from tiree.report.artifact import artifact_parts
+
         rows: list[dict[str, Any]] = []
-        for (_, export), row in sorted(self._dispatches.items()):
+        for (executable, export), row in sorted(self._dispatches.items()):
             # A linked executable renames exports to `<dispatch>_<n>`; calls were counted by the name in `stream`.
-            rows.append({**row, "call_sites": self._calls.get(export, 0), "ops": self._fused.get(export, [])})
+            row = {**row, "call_sites": self._calls.get(export, 0), "ops": self._fused.get(export, [])}
+            kernels = self._kernels.of(executable, export) if self._kernels is not None else []
+            rows.append({**row, "kernels": kernels})
+        used = {step["phase"] for step in self._steps}
         return {
             "tiree": VERSION,
+            "source": self._source,
             "dispatches": rows,
+            "graphs": self._graphs,
             "executions": self._executions,
             "memory": self._memory,
             "binary_bytes": dict(sorted(self._binaries.items())),
+            "artifact": artifact_parts(artifact, self._rodata) if artifact is not None else {"bytes": 0, "parts": []},
+            "phases": [{"name": p.name, "description": p.description} for p in PHASES if p.name in used],
+            "passes": self._steps,
         }
 
-    def text(self) -> str:
-        """The report as JSON."""
-        return json.dumps(self.data(), indent=2) + "\n"
-
-    def write(self, path: str) -> None:
+    def write(self, path: str, artifact: bytes | None = None) -> None:
         """Writes the file, in the form that its name asks for."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.plain_text() if path.endswith(".txt") else self.text())
+        data = self.data(artifact)
+        if path.endswith((".html", ".htm")):
+            from tiree.report.html import page
 
-    def plain_text(self) -> str:
-        """The report for reading."""
-        data = self.data()
-        lines = [f"tiree {data['tiree']}", "", "dispatches"]
-        for row in data["dispatches"]:
-            work = f"{row.get('flops', 0)} flops, {row.get('bytes', 0)} bytes, {row['call_sites']} call sites"
-            lines.append(
-                f"  {row['export']}: {row.get('strategy', 'none')}, workgroups {row.get('workgroups')}, {work}"
-            )
-            lines += [f"    {op}" for op in row["ops"]]
-        lines += ["", "executions"]
-        for execution in data["executions"]:
-            lines.append(f"  @{execution['function']}")
-            lines += [f"    {number}: {' | '.join(step)}" for number, step in enumerate(execution["steps"])]
-        lines += ["", "memory"]
-        for plan in data["memory"]:
-            lines.append(
-                f"  @{plan['function']}: slab of {plan['slab_bytes']} bytes, at most {plan['max_live_bytes']} live, "
-                f"{plan['commands']} commands"
-            )
-            lines += [
-                f"    bytes {t['offset']}..{t['offset'] + t['size']} during commands {t['first']}..{t['last']}"
-                for t in plan["tensors"]
-            ]
-        lines += ["", "machine code"]
-        lines += [f"  {name}: {size} bytes" for name, size in data["binary_bytes"].items()]
-        return "\n".join(lines) + "\n"
+            text = page(data)
+        elif path.endswith(".txt"):
+            from tiree.report.text import plain_text
+
+            text = plain_text(data)
+        else:
+            text = json.dumps(data, indent=2) + "\n"
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _change(change: Change | None) -> dict[str, Any]:
+    """A change as the report has it: nothing but the number of ops where nothing changed."""
+    if change is None:
+        return {"compared": False}
+    if change.is_empty:
+        return {"ops": change.ops}
+    fields = {key: value for key, value in vars(change).items() if value not in ([], {}, None)}
+    return {**fields, "added": change.added, "removed": change.removed}
 
 
 def _description(op: Operation) -> str:
@@ -165,7 +219,7 @@ def _step(op: Operation) -> list[str]:
     if op.name == "stream.cmd.concurrent":
         return [name for inner in op.regions[0].block.ops if inner.name != "stream.yield" for name in _step(inner)]
     if op.name == "stream.cmd.dispatch":
-        return ["dispatch " + symbol_of(array_of(op.properties["entry_points"])[0]).rpartition(".")[2]]
+        return ["dispatch " + leaf_symbol_of(array_of(op.properties["entry_points"])[0])]
     return [op.name.rpartition(".")[2]]
 
 
