@@ -12,8 +12,9 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import util
 from tiree.dialects.util_types import InlineNeverAttr
+from tiree.input.lowering.borders import with_sizes
 from tiree.input.lowering.context import signless
-from tiree.input.lowering.driver import FunctionLowering
+from tiree.input.lowering.driver import Callee, FunctionLowering
 from tiree.input.lowering.dynamic_shapes import Handler
 from tiree.input.lowering.table import HANDLERS
 from tiree.support.errors import CompileError
@@ -42,26 +43,30 @@ class ConvertToLinalgPass(ModulePass):
             for function in op.body.block.ops
             if function.name in ("func.func", "util.func")
         }
-        converted: dict[str, Operation] = {}
-        wanted = [name for name, function in functions.items() if _is_public(function) and _has_body(function)]
+        converted: dict[Callee, Operation] = {}
+        wanted = [Callee(name) for name, function in functions.items() if _is_public(function) and _has_body(function)]
         reported: dict[str, list[Operation]] = {}
         handlers = {**HANDLERS, **self.lowerings} if self.lowerings else HANDLERS
         while wanted:
-            name = wanted.pop(0)
-            if name in converted:
+            callee = wanted.pop(0)
+            if callee in converted:
                 continue
-            lowering = FunctionLowering(functions=functions, stack=[name], diagnostics=reported, handlers=handlers)
-            converted[name] = _convert(lowering, functions[name])
+            name, function = callee.symbol, functions[callee.symbol]
+            lowering = FunctionLowering(
+                functions=functions, stack=[name], sized=callee.sized, diagnostics=reported, handlers=handlers
+            )
+            converted[callee] = _convert(lowering, function, callee)
             wanted.extend(lowering.kept)
             # Called where a function of another module is not there.
-            fallback = functions[name].attributes.get("vm.fallback")
+            fallback = function.attributes.get("vm.fallback")
             if isinstance(fallback, SymbolRefAttr) and fallback.root_reference.data in functions:
-                wanted.append(fallback.root_reference.data)
+                wanted.append(Callee(fallback.root_reference.data))
         if reported:
             raise CompileError(FunctionLowering(diagnostics=reported).report())
         for name, function in functions.items():
-            if name in converted:
-                op.body.block.insert_op_before(converted[name], function)
+            for callee in (Callee(name), Callee(name, sized=True)):
+                if callee in converted:
+                    op.body.block.insert_op_before(converted[callee], function)
         for function in functions.values():
             function.detach()
             function.drop_all_references()
@@ -82,35 +87,35 @@ def _has_body(function: Operation) -> bool:
     return bool(function.regions[0].blocks)
 
 
-def _convert(lowering: FunctionLowering, function: Operation) -> util.FuncOp:
+def _convert(lowering: FunctionLowering, function: Operation, callee: Callee) -> util.FuncOp:
     """The new function for `function`."""
     old_type = function.properties["function_type"]
     assert isinstance(old_type, FunctionType)
-    type = FunctionType.from_lists([signless(t) for t in old_type.inputs], [signless(t) for t in old_type.outputs])
+    inputs, outputs = ([signless(t) for t in types.data] for types in (old_type.inputs, old_type.outputs))
+    properties: dict[str, Attribute | None] = {"inlining_policy": function.properties.get("inlining_policy")}
+    if callee.sized:
+        inputs, outputs = with_sizes(inputs), with_sizes(outputs)
+    else:
+        properties["arg_attrs"] = _value_attributes(function.properties.get("arg_attrs"), old_type.inputs.data)
+        properties["res_attrs"] = _value_attributes(function.properties.get("res_attrs"), old_type.outputs.data)
+        properties["tied_operands"] = function.properties.get("tied_operands")
     lowering.location = function.location
     region = Region()
     if _has_body(function):
         region = lowering.lower_region(function.regions[0])
         _place_constants(lowering, region)
-    properties: dict[str, Attribute | None] = {
-        "arg_attrs": _value_attributes(function.properties.get("arg_attrs"), old_type.inputs.data),
-        "res_attrs": _value_attributes(function.properties.get("res_attrs"), old_type.outputs.data),
-    }
-    for key in ("tied_operands", "inlining_policy"):
-        properties[key] = function.properties.get(key)
     if "noinline" in function.attributes:
         properties["inlining_policy"] = InlineNeverAttr()
-    name = function.properties["sym_name"]
-    assert isinstance(name, StringAttr)
+    visibility = "public" if _is_public(function) and not callee.sized else "private"
     new = util.FuncOp(
-        name.data,
-        type,
+        callee.name,
+        FunctionType.from_lists(inputs, outputs),
         region,
-        "public" if _is_public(function) else "private",
+        visibility,
         properties=properties,
         attributes={k: v for k, v in function.attributes.items() if not _is_foreign_key(k) and k not in _DROPPED},
     )
-    new.properties["sym_visibility"] = StringAttr("public" if _is_public(function) else "private")
+    new.properties["sym_visibility"] = StringAttr(visibility)
     new.location = function.location
     return new
 

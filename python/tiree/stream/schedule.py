@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import hal, stream, util
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
-from tiree.dialects.tensor_dims import is_dynamic
+from tiree.dialects.tensor_dims import is_dynamic, operand_dims
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
 from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
@@ -58,6 +58,7 @@ class Scheduler(TensorOps):
         self.borders = BlockBorders(region)
         self.pool_sizes: list[ConstantOp] = []
         self._pool_resource: tuple[SSAValue, SSAValue] | None = None
+        self._places: dict[Block, int] = {}
         self._dead: list[Operation] = []
         self._exported: dict[Operation, Storage] = {}
         self._staged: dict[Operation, Storage] = {}
@@ -79,6 +80,7 @@ class Scheduler(TensorOps):
     def schedule(self) -> None:
         """Rewrites the function. Raises `CompileError` for what cannot be scheduled."""
         self.borders.add_arguments()
+        self._places = {block: number for number, block in enumerate(self.region.blocks)}
         for block in self.region.blocks:
             for argument, resource in self.borders.resources(block):
                 self.name(argument, self._arrived(argument, resource, block.first_op or self._any_op()))
@@ -91,13 +93,32 @@ class Scheduler(TensorOps):
         self.borders.erase_arguments()
 
     def _arrived(self, argument: SSAValue, resource: SSAValue, op: Operation) -> Storage:
-        """The storage of a block argument; its length is known later where it has `?`."""
-        if is_dynamic(argument):
-            storage = Storage(0, resource)
-            self.unsized[storage] = None
-            return storage
-        length = byte_length(argument.type, op)
-        return Storage(length, resource, self.builder.index(max(length, 1)))
+        """The storage of a block argument or of a call's result, which is there before `op`."""
+        if not is_dynamic(argument):
+            length = byte_length(argument.type, op)
+            return Storage(length, resource, self.builder.index(max(length, 1)))
+        self.builder.anchor = op
+        for use in argument.uses:
+            dims = operand_dims(use.operation, argument)
+            if dims and all(self._is_before(dim, op) for dim in dims):
+                length = self.builder.dynamic_length(argument, dims, op)
+                return Storage(length, resource, self.builder.length(length))
+        # Who reads it first says how long it is.
+        storage = Storage(0, resource)
+        self.unsized[storage] = None
+        return storage
+
+    def _is_before(self, value: SSAValue, op: Operation) -> bool:
+        """Whether `value`, which a reader of something that is there at `op` has at hand, is there at `op`, too."""
+        block = op.parent_block()
+        assert block is not None
+        if value.owner is block:
+            return True
+        if isinstance(value, OpResult) and value.op.parent is block:
+            return value.op.is_before_in_block(op)
+        home = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        # Both blocks dominate the reader, so the one that comes first dominates the other.
+        return home is not None and self._places[home] < self._places[block]
 
     def _any_op(self) -> Operation:
         op = self.region.parent
@@ -309,18 +330,16 @@ class Scheduler(TensorOps):
             index: self.owned_storage_of(value, op) for index, value in enumerate(op.operands) if is_tensor(value)
         }
         self._wait(*storages.values())
-        operands = [
-            storages[index].resolve()[0] if index in storages else value for index, value in enumerate(op.operands)
-        ]
+        operands = [storages[index].handle() if index in storages else value for index, value in enumerate(op.operands)]
         types = [stream.ResourceType("external") if is_tensor(result) else result.type for result in op.results]
         call = util.CallOp(op.callee, operands, types)
         self.builder.add(call)
         for old, new in zip(op.results, call.results_, strict=True):
-            if is_tensor(old):
-                length = byte_length(old.type, op)
-                self.name(old, Storage(length, new, self.builder.index(max(length, 1))))
-            else:
+            if not is_tensor(old):
                 old.replace_all_uses_with(new)
+        for old, new in zip(op.results, call.results_, strict=True):
+            if is_tensor(old):
+                self.name(old, self._arrived(old, new, op))
 
     def _select(self, op: Operation) -> None:
         """Chooses a resource on the host."""

@@ -172,6 +172,11 @@ class HostBuilder:
         if dims is None:
             hint = "give it static sizes"
             raise unsupported(op, f"{op.name} has a tensor of dynamic shape {type} without sizes", hint)
+        return self.dynamic_length(value, dims, op)
+
+    def dynamic_length(self, value: SSAValue, dims: Sequence[SSAValue], op: Operation) -> Length:
+        """Bytes of a tensor whose `?` dimensions have these sizes. Raises `CompileError` for types without a layout."""
+        type = tensor_type(value)
         try:
             total = element_byte_size(type.element_type)
         except TypeError:

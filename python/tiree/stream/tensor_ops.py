@@ -218,7 +218,7 @@ class TensorOps(ABC):
 
     def _give_size(self, storage: Storage, value: SSAValue, op: Operation) -> None:
         """`op` is the first that reads a tensor that arrived in the block, and says how long it is."""
-        if op.name == "util.return":
+        if op.name in ("util.return", "util.call"):
             return
         storage.length = self.builder.byte_length(value, op)
         storage.resource_size = self.builder.length(storage.length)

@@ -5,19 +5,15 @@ A case is a chain of ifs over its index; an index out of range takes the last br
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region
 
-from tiree.dialects.flow import TensorTieShapeOp
-from tiree.input.lowering.context import Lowering, Size, Unsupported, ranked_type, signless
-from tiree.input.lowering.dims import is_dynamic, sizes_of
+from tiree.input.lowering.borders import passed, receive, with_sizes
+from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.reduce import body_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.shape_values import shape_assertion
-from tiree.support.typed import is_integer_attr, is_tensor_type
+from tiree.support.typed import is_integer_attr
 
 
 def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
@@ -25,38 +21,8 @@ def _branch(lowering: Lowering, op: Operation, region: int) -> Region:
     block = Block()
     with lowering.inside(block):
         results = lowering.lower_ops(body_of(op, region))
-        lowering.emit_op(scf.YieldOp.create(operands=_passed(lowering, results)))
+        lowering.emit_op(scf.YieldOp.create(operands=passed(lowering, results)))
     return Region(block)
-
-
-def _passed(lowering: Lowering, values: Sequence[SSAValue]) -> list[SSAValue]:
-    """What stands for old values where they cross the border of a block: tensors, then the sizes of those with `?`."""
-    sizes: list[SSAValue] = []
-    for value in values:
-        if is_dynamic(value.type):
-            pairs = zip(sizes_of(lowering, value), ranked_type(value).get_shape(), strict=True)
-            sizes += [lowering.index_of(size) for size, extent in pairs if extent == DYNAMIC_INDEX]
-    return [*(lowering.get(value) for value in values), *sizes]
-
-
-def _with_sizes(types: Sequence[Attribute]) -> list[Attribute]:
-    """The types of what `_passed` gives."""
-    counts = [type.get_shape().count(DYNAMIC_INDEX) if is_tensor_type(type) else 0 for type in types]
-    return [*types, *[IndexType()] * sum(counts)]
-
-
-def _receive(lowering: Lowering, old: Sequence[SSAValue], new: Sequence[SSAValue]) -> None:
-    """The values behind a border: tensors with `?` are tied to their sizes."""
-    given = iter(new[len(old) :])
-    for value, tensor in zip(old, new, strict=False):
-        if not is_dynamic(value.type):
-            lowering.set(value, tensor)
-            continue
-        sizes: list[Size] = [next(given) if n == DYNAMIC_INDEX else n for n in ranked_type(value).get_shape()]
-        tie = TensorTieShapeOp(tensor, [size for size in sizes if not isinstance(size, int)])
-        tied = lowering.emit(tie)
-        lowering.shapes.note(tied, sizes)
-        lowering.set(value, tied)
 
 
 def _result_types(op: Operation) -> list[Attribute]:
@@ -70,9 +36,9 @@ def _if(lowering: Lowering, op: Operation) -> None:
         return
     condition = lowering.extract(lowering.get(op.operands[0]))
     regions = [_branch(lowering, op, 0), _branch(lowering, op, 1)]
-    new = scf.IfOp.create(operands=[condition], result_types=_with_sizes(_result_types(op)), regions=regions)
+    new = scf.IfOp.create(operands=[condition], result_types=with_sizes(_result_types(op)), regions=regions)
     lowering.emit_op(new)
-    _receive(lowering, op.results, new.results)
+    receive(lowering, op.results, new.results)
 
 
 def _inline(lowering: Lowering, op: Operation, region: int) -> None:
@@ -92,7 +58,7 @@ def _case(lowering: Lowering, op: Operation) -> None:
         _inline(lowering, op, index if 0 <= index < count else count - 1)
         return
     index = lowering.extract(lowering.get(op.operands[0]))
-    types = _with_sizes(_result_types(op))
+    types = with_sizes(_result_types(op))
 
     def chain(branch: int) -> Operation:
         s = lowering.scalars()
@@ -104,34 +70,34 @@ def _case(lowering: Lowering, op: Operation) -> None:
             block = Block()
             with lowering.inside(block):
                 inner = chain(branch + 1)
-                _receive(lowering, op.results, inner.results)
-                lowering.emit_op(scf.YieldOp.create(operands=_passed(lowering, op.results)))
+                receive(lowering, op.results, inner.results)
+                lowering.emit_op(scf.YieldOp.create(operands=passed(lowering, op.results)))
             other = Region(block)
         new = scf.IfOp.create(operands=[taken], result_types=types, regions=[then, other])
         lowering.emit_op(new)
         return new
 
-    _receive(lowering, op.results, chain(0).results)
+    receive(lowering, op.results, chain(0).results)
 
 
 def _while(lowering: Lowering, op: Operation) -> None:
-    types = _with_sizes(_result_types(op))
-    inits = _passed(lowering, op.operands)
+    types = with_sizes(_result_types(op))
+    inits = passed(lowering, op.operands)
     condition, body = body_of(op, 0), body_of(op, 1)
     before = Block(arg_types=types)
     with lowering.inside(before):
-        _receive(lowering, condition.args, before.args)
+        receive(lowering, condition.args, before.args)
         predicate = lowering.lower_ops(condition)[0]
         flag = lowering.extract(lowering.get(predicate))
-        lowering.emit_op(scf.ConditionOp.create(operands=[flag, *_passed(lowering, condition.args)]))
+        lowering.emit_op(scf.ConditionOp.create(operands=[flag, *passed(lowering, condition.args)]))
     after = Block(arg_types=types)
     with lowering.inside(after):
-        _receive(lowering, body.args, after.args)
-        results = _passed(lowering, lowering.lower_ops(body))
+        receive(lowering, body.args, after.args)
+        results = passed(lowering, lowering.lower_ops(body))
         lowering.emit_op(scf.YieldOp.create(operands=results))
     new = scf.WhileOp.create(operands=inits, result_types=types, regions=[Region(before), Region(after)])
     lowering.emit_op(new)
-    _receive(lowering, op.results, new.results)
+    receive(lowering, op.results, new.results)
 
 
 def _composite(lowering: Lowering, op: Operation) -> None:

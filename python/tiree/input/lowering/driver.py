@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from xdsl.dialects import cf
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType
+from xdsl.dialects.builtin import SymbolRefAttr, TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tiree.dialects import util
-from tiree.dialects.arith import constant_int
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.util_types import InlineNeverAttr
+from tiree.input.lowering.borders import branch_operands, passed, receive, with_sizes
+from tiree.input.lowering.carried import check_step
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes
 from tiree.input.lowering.dynamic_shapes import ALWAYS, Handler, handler_of
@@ -43,14 +44,24 @@ _WITHOUT_LOWERING = frozenset(
 )
 """Ops of these dialects that programs may use, and those that they may not."""
 
-_STEP_MESSAGE = StringAttr("scf.for needs a positive step")
 _RETURNS = ("func.return", "util.return", "stablehlo.return")
 
 
 def keeps_calls(function: Operation) -> bool:
-    """Whether the program says that calls of a function are to stay calls. Those that carry `?` are inlined all the
-    same: a size does not cross a call."""
+    """Whether the program says that calls of a function are to stay calls."""
     return isinstance(function.properties.get("inlining_policy"), InlineNeverAttr) or "noinline" in function.attributes
+
+
+class Callee(NamedTuple):
+    """A function as calls refer to it: one that takes and gives tensors with `?` is `sized`, private, with the sizes
+    among its arguments and results."""
+
+    symbol: str
+    sized: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.symbol}$sized" if self.sized else self.symbol
 
 
 @dataclass(eq=False)
@@ -58,8 +69,10 @@ class FunctionLowering(Lowering):
     """`functions` are the module's functions by name; `kept` collects those that calls still refer to."""
 
     functions: Mapping[str, Operation] = field(default_factory=dict[str, Operation])
-    kept: dict[str, None] = field(default_factory=dict[str, None])
+    kept: dict[Callee, None] = field(default_factory=dict["Callee", None])
     stack: list[str] = field(default_factory=list[str])
+    sized: bool = False
+    """Whether the sizes of tensors with `?` are among the function's arguments and results."""
     kernels: int = 0
     """How many structured ops enclose the current op."""
     handlers: Mapping[str, Handler] = field(default_factory=lambda: HANDLERS)
@@ -135,7 +148,7 @@ class FunctionLowering(Lowering):
         if function is None:
             raise Unsupported(f"to @{symbol}, which is not defined in this module,")
         called_only = symbol in self.stack or len(function.regions[0].blocks) != 1
-        if called_only or (keeps_calls(function) and not self.kernels and not concerns_dynamic(op)):
+        if called_only or (keeps_calls(function) and not self.kernels):
             self._call(op, symbol)
             return
         block = self.callee(op, name)
@@ -148,8 +161,15 @@ class FunctionLowering(Lowering):
             self.set(old, new)
 
     def _call(self, op: Operation, symbol: str) -> None:
-        self.kept[symbol] = None
-        new = util.CallOp(symbol, [self.get(value) for value in op.operands], [signless(r.type) for r in op.results])
+        callee = Callee(symbol, concerns_dynamic(op) and bool(self.functions[symbol].regions[0].blocks))
+        self.kept[callee] = None
+        types = [signless(result.type) for result in op.results]
+        if callee.sized:
+            new = util.CallOp(callee.name, passed(self, op.operands), with_sizes(types))
+            self.emit_op(new)
+            receive(self, op.results, new.results)
+            return
+        new = util.CallOp(symbol, [self.get(value) for value in op.operands], types)
         self.emit_op(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)
@@ -163,20 +183,12 @@ class FunctionLowering(Lowering):
         else:
             self.set(op.results[0], result)
 
-    def _check_step(self, step: SSAValue, unsigned: bool) -> None:
-        """A loop whose step is not positive never ends: the call fails instead."""
-        known = constant_int(step)
-        if known is None or known == 0 or (known < 0 and not unsigned):
-            s = self.scalars()
-            positive = s.cmpi("ne" if unsigned else "sgt", step, s.constant(step.type, 0))
-            self.emit_op(cf.AssertOp.create(operands=[positive], properties={"msg": _STEP_MESSAGE}))
-
     def _foreign(self, op: Operation) -> None:
         """Copies an op of another dialect. Raises `Unsupported` for one that no later stage knows."""
         if op.name.partition(".")[0] not in _DIALECTS or op.name in _WITHOUT_LOWERING:
             raise Unsupported("")
         if op.name == "scf.for" and not self.kernels:
-            self._check_step(self.get(op.operands[2]), "unsignedCmp" in op.properties)
+            check_step(self, self.get(op.operands[2]), "unsignedCmp" in op.properties)
         self.kernels += op.name.startswith("linalg.")
         new = type(op).create(
             operands=[self.get(value) for value in op.operands],
@@ -201,9 +213,10 @@ class FunctionLowering(Lowering):
         """
         blocks: dict[Block, Block] = {}
         for block in reachable_blocks(region):
-            new = Block(arg_types=[signless(argument.type) for argument in block.args])
+            types = [signless(argument.type) for argument in block.args]
+            new = Block(arg_types=types if block is region.blocks.first and not self.sized else with_sizes(types))
             blocks[block] = new
-            for old, argument in zip(block.args, new.args, strict=True):
+            for old, argument in zip(block.args, new.args, strict=False):
                 self.set(old, argument)
         for block, new in blocks.items():
             with self.inside(new):
@@ -216,22 +229,25 @@ class FunctionLowering(Lowering):
         return Region(list(blocks.values()))
 
     def _note_arguments(self, block: Block, new: Block) -> None:
-        """Asks for the sizes of arguments that have `?` dimensions."""
+        """The sizes of arguments that have `?` dimensions: given behind them, or asked for."""
         is_entry = self.shapes.entry is None
         if is_entry:
             self.shapes.entry = new
+        if len(new.args) > len(block.args):
+            receive(self, block.args, new.args)
+            return
         for old, argument in zip(block.args, new.args, strict=True):
             note_sizes(self, argument, old if is_entry else None)
 
     def _terminator(self, op: Operation, blocks: Mapping[Block, Block]) -> None:
         self.location = op.location
-        operands = [self.get(value) for value in op.operands]
         if op.name in _RETURNS:
-            self.emit_op(util.ReturnOp(*operands))
+            self.emit_op(util.ReturnOp(*(passed(self, op.operands) if self.sized else map(self.get, op.operands))))
             return
+        operands, properties = branch_operands(self, op)
         new = type(op).create(
             operands=operands,
-            properties=op.properties,
+            properties=properties,
             attributes=op.attributes,
             successors=[blocks[block] for block in op.successors],
         )

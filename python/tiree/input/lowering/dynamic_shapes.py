@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tiree.input.lowering import carried, dynamic_tensor
 from tiree.input.lowering import dynamic_access as access
 from tiree.input.lowering import dynamic_movement as moves
-from tiree.input.lowering import dynamic_tensor
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_at_least, sizes_of
 from tiree.input.lowering.dynamic_scatter import scatter
@@ -116,6 +116,7 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.sort": sort,
     "chlo.top_k": top_k,
     **dynamic_tensor.HANDLERS,
+    **carried.HANDLERS,
 }
 ALWAYS = (
     "stablehlo.get_dimension_size",
