@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 
 from isa.cases import EDGES, FEW, OUTSIDE, Case
@@ -196,3 +197,21 @@ def list_references() -> Iterator[Case]:
         "list.get.ref", "i", "iii", f"{NULL}%r2 = vm.list.get.ref %r0, %i0 : !vm.opaque\n{tell}", ((0,),), ".null"
     )
     yield case("list.set.ref", "i", "iii", f"{NULL}vm.list.set.ref %r0, %i0, %r1\n{tell}", ((0,),), ".null")
+    yield from _onto_the_list()
+
+
+def _onto_the_list() -> Iterator[Case]:
+    """The register of the list gets an element, which may end the list."""
+    end = "%r5 = vm.list.alloc %i20 : !vm.list<i32>\nvm.list.resize %r5, %i20\n%i8 = vm.cmp.nz.ref %r0\n"
+    end += "vm.discard.refs %r0, %r1, %r4, %r5\nvm.return %i8"
+    for element, move in itertools.product(("!vm.buffer", "!vm.opaque"), "rR"):
+        # Large, and with a neighbour, so that IREE's allocator notices what is written to freed memory.
+        lists = "".join(
+            f"%r{number} = vm.list.alloc %i20 : !vm.list<{element}>\nvm.list.resize %r{number}, %i20\n"
+            for number in (0, 4)
+        )
+        body = f"%i20 = vm.const.i32 200\n{lists}%r1 = vm.const.ref.rodata 0\n{{}}"
+        body += f"%{move}0 = vm.list.get.ref %r0, %i0 : !vm.buffer\n{end}"
+        name = f".{element.removeprefix('!vm.')}.{'kept' if move == 'r' else 'moved'}"
+        for filled, put in (("unset", ""), ("set", "vm.list.set.ref %r0, %i0, %r1\n")):
+            yield case("list.get.ref", "i", "i", body.format(put), ((0,), (7,), (200,)), f".onto{name}.{filled}")

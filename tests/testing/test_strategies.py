@@ -56,6 +56,13 @@ def test_damaged_modules_are_refused_or_run(data: bytes) -> None:
     assert isinstance(module.name, str)
 
 
+def test_nothing_is_not_mutated() -> None:
+    with pytest.raises(ValueError, match="needs a module"):
+        testing.mutate(b"", testing.RandomChoices(0))
+    for seed in range(200):
+        assert isinstance(testing.mutate(b"I", testing.RandomChoices(seed)), bytes)
+
+
 @FEW
 @given(st.data())
 def test_mutations_of_one_module(data: st.DataObject) -> None:

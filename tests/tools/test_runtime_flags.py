@@ -146,12 +146,17 @@ class TestRunModule:
     def test_values_of_flags(self):
         for flag, text in [
             ("--output_max_element_count=x", "'x' is not an integer"),
-            ("--expected_rtol=x", "'x' is not a number"),
+            *((f"--{name}={value}", text) for name in FLOATS for value, text in NO_AMOUNTS),
+            ("--vm_timeout_ms=-inf", "--vm_timeout_ms=-inf: cannot be negative"),
             ("--print_statistics=maybe", "'maybe' is not a boolean"),
             ("--equality_mode=fuzzy", "values are approximate, exact"),
         ]:
             assert text in refused("run-module", "--module=add.vmfb", flag)
 
+
+# Flags with a fraction.
+FLOATS = ("vm_timeout_ms", "expected_rtol", *(f"expected_{t}_threshold" for t in ("f16", "bf16", "f32", "f64")))
+NO_AMOUNTS = (("x", "'x' is not a number"), ("nan", "'nan' is not a number"), ("-1", "=-1: cannot be negative"))
 
 NATURAL = (
     "topology_group_count",
@@ -361,9 +366,13 @@ class TestBenchmarkModule:
         for value in ("0x", "-3x", f"{10**30}x"):
             message = refused("benchmark-module", *self.FEW[:2], "--function=constant", f"--benchmark_min_time={value}")
             assert f"--benchmark_min_time={value}: needs a count from 1x to" in message
-        for value in ("-1", "nan", "inf"):
+        for value, text in (
+            ("-1", "cannot be negative"),
+            ("nan", "is not a number"),
+            ("inf", "needs seconds, 0 or more"),
+        ):
             message = refused("benchmark-module", *self.FEW, "--benchmark_min_warmup_time=" + value)
-            assert "needs seconds, 0 or more" in message
+            assert text in message
 
     def test_filter_and_list(self):
         assert [row["name"] for row in self.rows("--benchmark_filter=con|nex")] == [

@@ -12,7 +12,12 @@ _WORDS = (0, 1, 2, 4, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFF0, 0xFFF
 
 
 def mutate(module: bytes, choices: Choices) -> bytes:
-    """A copy of `module` with one to four changes, half of them in the bytecode. It may still be valid."""
+    """A copy of `module` with one to four changes, half of them in the bytecode. It may still be valid.
+
+    Raises `ValueError` for no bytes at all, which have nothing to change.
+    """
+    if not module:
+        raise ValueError("mutate() needs a module: there are no bytes to change")
     data = bytearray(module)
     code = _bytecode_range(module)
     for _ in range(1 + choices.count(4)):

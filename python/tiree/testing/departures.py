@@ -49,6 +49,12 @@ DEPARTURES: dict[str, Departure] = {
     "list conversion": Departure(
         "list.get.*, list.set.*", "between whole numbers and floats the value becomes 0", "converted by value"
     ),
+    "list onto itself": Departure(
+        "list.get.ref",
+        "an element moved out of a list of anything onto the register of that list ends the list first: freed memory "
+        "is written",
+        "the element is moved, then the list let go",
+    ),
     "list size": Departure(
         "list.alloc, list.reserve, list.resize",
         "up to 2^32-1 elements are allocated and written",

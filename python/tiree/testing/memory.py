@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tiree.testing.reference import Frame
 
 MOVE = 0x4000
+NUMBER = 0x3FFF
 Handler = Callable[..., None]
 _LETTERS = {"i32": "i", "i64": "I", "f32": "f", "f64": "F"}
 _SIZES = {"i32": 4, "i64": 8, "f32": 4, "f64": 8}
@@ -230,6 +231,8 @@ def _list_get_ref(frame: Frame, source: int, index: int, want: int, result: int)
         value = None
     elif result & MOVE:
         owner.set_reference(at, None)
+    if result & MOVE and (source ^ result) & NUMBER == 0 and owner.element == "!vm.opaque":
+        frame.departures.add("list onto itself")
     frame.put(result, value)
 
 

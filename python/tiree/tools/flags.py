@@ -7,6 +7,7 @@ tuples, because the tools that call a function start in less time than `dataclas
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -45,14 +46,23 @@ class Flag(NamedTuple):
                 except ValueError:
                     raise fail(f"--{self.name}={text}: {text!r} is not an integer") from None
             case "float":
-                try:
-                    return float(text)
-                except ValueError:
-                    raise fail(f"--{self.name}={text}: {text!r} is not a number") from None
+                return self._number(text)
             case "choice" | "list" if self.choices and text not in self.choices:
                 raise fail(f"--{self.name}={text}: no such value", _suggest(text, self.choices, "values are "))
             case _:
                 return text
+
+    def _number(self, text: str) -> float:
+        """All are amounts of something: times and tolerances."""
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if math.isnan(value):
+            raise fail(f"--{self.name}={text}: {text!r} is not a number")
+        if value < 0:
+            raise fail(f"--{self.name}={text}: cannot be negative")
+        return value
 
 
 def fail(message: str, hint: str = "") -> CompileError:

@@ -10,6 +10,7 @@
 mod nested;
 mod share;
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 pub(crate) use self::nested::{Account, Caller, too_many_calls};
@@ -114,6 +115,9 @@ pub(crate) struct Budget {
     watch: Watch,
     /// Of the current slice, while an operation over many bytes begins.
     at_hand: isize,
+    /// Whether the run is not to take long, and whether it came to something that would.
+    prompt: bool,
+    postponed: Cell<bool>,
     slices_to_look: u32,
     calls_per_look: u32,
     last_call_look: Option<Instant>,
@@ -190,12 +194,33 @@ impl Budget {
 
     /// Whether there is fuel for an operation that is about to begin, and that will be charged `cost` when it is done.
     pub fn afford(&self, cost: usize) -> Result<()> {
+        self.long(cost > SLICE as usize)?;
         let gone = self.slice.abs_diff(self.at_hand) as u64;
         let need = gone.saturating_add(cost as u64);
         if need > self.left {
             return Err(self.exhausted());
         }
         if self.lent.is_some_and(|lent| need > lent) { Err(nothing_left()) } else { Ok(()) }
+    }
+
+    /// Says whether the run is not to take long.
+    pub fn set_prompt(&mut self, prompt: bool) {
+        self.prompt = prompt;
+    }
+
+    /// An operation is about to begin that may take long, if `is_long`. With an error, which is not one of the call, it must
+    /// not: the operation is postponed.
+    pub fn long(&self, is_long: bool) -> Result<()> {
+        if !(is_long && self.prompt) {
+            return Ok(());
+        }
+        self.postponed.set(true);
+        Err(Status::unavailable("not in a prompt step"))
+    }
+
+    /// Whether an operation failed only because it would have taken long.
+    pub fn take_postponed(&self) -> bool {
+        self.postponed.take()
     }
 
     /// The next slice, after one of which `fuel` is left (less than nothing).

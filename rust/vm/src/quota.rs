@@ -74,6 +74,13 @@ impl Charge {
         Ok(())
     }
 
+    /// `bytes` of it, to be given back when dropped.
+    pub fn split(&mut self, bytes: usize) -> Charge {
+        let bytes = bytes.min(self.bytes);
+        self.bytes -= bytes;
+        Charge { quota: self.quota.clone(), bytes }
+    }
+
     /// Adds what was taken from the same quota.
     pub fn join(&mut self, mut more: Charge) {
         debug_assert!(Arc::ptr_eq(&self.quota, &more.quota));

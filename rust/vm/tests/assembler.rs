@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use tiree_vm::Archive;
 use tiree_vm::asm::assemble;
 use tiree_vm::disasm::{self, Options, Output};
+use tiree_vm::{Archive, TypeRegistry};
 
 fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
@@ -153,7 +153,8 @@ fn errors_say_where_and_what() {
             ),
             None => text,
         };
-        let message = match assemble(&whole, "t") {
+        let verified = assemble(&whole, "t").and_then(|module| module.verify(&whole, "t", &TypeRegistry::default()));
+        let message = match verified {
             Ok(_) => "accepted".to_owned(),
             Err(status) => status.to_string(),
         };

@@ -6,13 +6,15 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 
 use tiree_vm::asm::assemble;
 use tiree_vm::{
-    Archive, BytecodeModule, CallFrame, Context, Flow, Function, NativeExport, NativeModule, Result, Step,
+    Archive, BytecodeModule, CallFrame, Context, Flow, Function, Limits, NativeExport, NativeModule, Result, Step,
     TypeRegistry, Value,
 };
 
 const TEXT: &str = r#"
 vm.module @prompt version 0
 vm.type i32
+vm.type !vm.list<i32>
+vm.type !vm.buffer
 vm.import @host.twice cconv "0i_i"
 vm.export @sum
 vm.func @sum(%i0: i32) -> (i32) {
@@ -31,6 +33,23 @@ vm.export @twice
 vm.func @twice(%i0: i32) -> (i32) {
 ^bb0:
   %i0 = vm.call @host.twice(%i0)
+  vm.return %i0
+}
+vm.export @grow
+vm.func @grow(%i0: i32) -> (i32) {
+^bb0:
+  %r0 = vm.list.alloc %i1 : !vm.list<i32>
+  vm.list.resize %r0, %i0
+  %i0 = vm.list.size %r0
+  vm.return %i0
+}
+vm.export @fill
+vm.func @fill(%i0: i32) -> (i32) {
+^bb0:
+  %i2:3 = vm.ext.i32.i64.s %i0
+  %r0 = vm.buffer.alloc %i2:3, %i1
+  %i4:5 = vm.const.i64 0
+  vm.buffer.fill.i8 %r0, %i4:5, %i2:3, %i0
   vm.return %i0
 }
 "#;
@@ -112,6 +131,33 @@ fn native_functions_are_called_as_far_as_they_are_prompt() {
         let twice = context.function("prompt", "twice").unwrap();
         assert_eq!(call(&twice, argument), (whole, format!("[i32={}]", 2 * argument)));
         assert_eq!(host.calls.load(SeqCst), calls);
+    }
+}
+
+/// One instruction may be long, too.
+#[test]
+fn long_operations_come_back_before_they_begin() {
+    let (_, context) = host(true);
+    for name in ["grow", "fill"] {
+        let function = context.function("prompt", name).unwrap();
+        assert_eq!(call(&function, 7_000), (true, "[i32=7000]".into()), "{name}");
+        assert_eq!(call(&function, 3_000_000), (false, "[i32=3000000]".into()), "{name}");
+        // The fuel is that of an ordinary call.
+        let mut both = [true, false].map(|promptly| {
+            let mut call = function.start(vec![3_000_000.into()]).unwrap();
+            if promptly {
+                assert!(matches!(call.step_promptly().unwrap(), Step::Pending(None)));
+            }
+            call.step().unwrap();
+            call.fuel_used()
+        });
+        both.sort_unstable();
+        assert_eq!(both[0], both[1]);
+        // Whatever ends the call otherwise ends it in the next step.
+        let limits = Limits { fuel: Some(10_000), ..Limits::default() };
+        let mut poor = function.start_limited(vec![3_000_000.into()], &limits).unwrap();
+        assert!(matches!(poor.step_promptly().unwrap(), Step::Pending(None)));
+        assert!(poor.step().err().unwrap().message().starts_with("out of fuel"));
     }
 }
 

@@ -28,6 +28,13 @@ impl VmVariantList {
         }
         self.0.get(index).or_raise(py, "")
     }
+
+    /// Appends `value`, without the GIL when another thread changes the list's length, which may take long.
+    fn append(&self, py: Python<'_>, value: Value) -> PyResult<()> {
+        self.0.note_shared(&value);
+        let pushed = self.0.push_promptly(value.clone());
+        pushed.unwrap_or_else(|| py.detach(|| self.0.push(value))).or_raise(py, "")
+    }
 }
 
 #[pymethods]
@@ -52,12 +59,12 @@ impl VmVariantList {
 
     /// Appends an i64.
     fn push_int(&self, py: Python<'_>, value: i64) -> PyResult<()> {
-        self.0.push(Value::I64(value)).or_raise(py, "")
+        self.append(py, Value::I64(value))
     }
 
     /// Appends an f32, the width that scalar arguments of compiled functions mostly have.
     fn push_float(&self, py: Python<'_>, value: f32) -> PyResult<()> {
-        self.0.push(Value::F32(value)).or_raise(py, "")
+        self.append(py, Value::F32(value))
     }
 
     /// Appends a list.
@@ -65,13 +72,13 @@ impl VmVariantList {
         if Arc::ptr_eq(&self.0, &value.0) {
             return Err(PyValueError::new_err("a list cannot be appended to itself"));
         }
-        self.0.push_shared(Value::Ref(Some(value.0.clone()))).or_raise(py, "")
+        self.append(py, Value::Ref(Some(value.0.clone())))
     }
 
     /// Appends a reference: an object of the runtime or its `ref`; None is null.
     fn push_ref(&self, py: Python<'_>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let value = if value.is_none() { Value::NULL } else { reference_of(value)? };
-        self.0.push_shared(value).or_raise(py, "")
+        self.append(py, value)
     }
 
     /// Appends a value of the kind that a letter of calling conventions names: `i`, `I`, `f`, `F`, `r`.
@@ -82,7 +89,7 @@ impl VmVariantList {
                 .ok_or_else(|| PyTypeError::new_err(format!("{} is no {kind}", describe(value))))?,
             _ => return Err(PyValueError::new_err("the kind of a value is one of i, I, f, F, r")),
         };
-        self.0.push(value).or_raise(py, "")
+        self.append(py, value)
     }
 
     /// The value at `index`: a number, a `VmRef`, or None for null.

@@ -47,6 +47,8 @@ struct Hole {
 
 /// A function that was read.
 pub struct Function {
+    /// Of vm.func.
+    pub position: Position,
     pub cconv: String,
     pub attrs: Vec<(String, String)>,
     pub code: Vec<u8>,
@@ -79,7 +81,6 @@ pub struct Body {
     declared_requirements: Option<u32>,
     /// The open block's label, if one is open.
     open: Option<String>,
-    start: Position,
     /// The instruction that ended the last block.
     ended: &'static str,
     /// The whole code, when it is given as bytes.
@@ -96,6 +97,7 @@ impl Body {
         scanner.expect("{")?;
         scanner.expect_end()?;
         let function = Function {
+            position: start,
             cconv,
             attrs: Vec::new(),
             code: Vec::new(),
@@ -112,7 +114,6 @@ impl Body {
             targets: Vec::new(),
             declared_requirements: None,
             open: None,
-            start,
             ended: "",
             raw: None,
         })
@@ -120,7 +121,7 @@ impl Body {
 
     /// The error of a function that the text ends in.
     pub fn unterminated(&self) -> Fault {
-        Fault::new(self.start, "expected '}' at the end of this function, found the end of the file")
+        Fault::new(self.function.position, "expected '}' at the end of this function, found the end of the file")
     }
 
     /// Reads a line of the body other than the closing brace.

@@ -28,6 +28,8 @@ mod scanner;
 mod verify;
 mod writer;
 
+use std::collections::HashMap;
+
 use crate::cconv::CallingConvention;
 use crate::status::Result;
 use function::Body;
@@ -44,6 +46,16 @@ pub struct Assembled {
     pub bytes: Vec<u8>,
     /// For each function, where in the text each of its instructions is: (pc, position), ascending.
     pub positions: Vec<Vec<(u32, Position)>>,
+    places: Places,
+}
+
+/// Where things are in the text that have no instruction.
+#[derive(Clone, Debug, Default)]
+struct Places {
+    module: Position,
+    functions: Vec<Position>,
+    imports: HashMap<String, Position>,
+    types: Vec<(String, Position)>,
 }
 
 impl Assembled {
@@ -73,11 +85,21 @@ pub fn assemble(text: &str, file: &str) -> Result<Assembled> {
         let cconv_of = |ordinal| module.cconv_of(ordinal);
         registers.push(match function.registers {
             Some((cells, refs)) => registers::Counts { cells: cells.into(), refs: refs.into() },
-            None => registers::counts(&function.code, &cconv, function.pair_cells, cconv_of)?,
+            None => {
+                let counts = registers::counts(&function.code, &cconv, function.pair_cells, cconv_of);
+                located(counts.map_err(|status| Fault::new(function.position, status.message())), file, text)?
+            }
         });
     }
-    let bytes = writer::write(&module, &Derived { registers, exports })?;
-    Ok(Assembled { bytes, positions: module.functions.into_iter().map(|f| f.positions).collect() })
+    let bytes = writer::write(&module, &Derived { registers, exports });
+    let bytes = located(bytes.map_err(|status| Fault::new(module.position, status.message())), file, text)?;
+    let places = Places {
+        module: module.position,
+        functions: module.functions.iter().map(|function| function.position).collect(),
+        imports: module.imports.into_iter().map(|import| (import.name, import.position)).collect(),
+        types: module.tables.types.into_iter().zip(module.tables.type_positions).collect(),
+    };
+    Ok(Assembled { bytes, positions: module.functions.into_iter().map(|f| f.positions).collect(), places })
 }
 
 fn read(text: &str) -> Parsed<Module> {

@@ -17,6 +17,7 @@ pub struct Import {
     pub name: String,
     pub cconv: String,
     pub flags: u32,
+    pub position: Position,
 }
 
 /// A module that this one needs.
@@ -38,6 +39,8 @@ struct Export {
 #[derive(Default)]
 pub struct Tables {
     pub types: Vec<String>,
+    /// Where each is mentioned first.
+    pub type_positions: Vec<Position>,
     type_ordinals: HashMap<String, u32>,
     /// Size (None for a reference) and number among those of its size.
     globals: HashMap<String, (Option<u32>, u32)>,
@@ -52,12 +55,13 @@ pub struct Tables {
 
 impl Tables {
     /// The ordinal of a type, which is added when it is new.
-    pub fn type_ordinal(&mut self, name: &str) -> u32 {
+    pub fn type_ordinal(&mut self, name: &str, position: Position) -> u32 {
         if let Some(ordinal) = self.type_ordinals.get(name) {
             return *ordinal;
         }
         let ordinal = self.types.len() as u32;
         self.types.push(name.to_owned());
+        self.type_positions.push(position);
         self.type_ordinals.insert(name.to_owned(), ordinal);
         ordinal
     }
@@ -145,6 +149,8 @@ fn distance(a: &str, b: &str) -> usize {
 #[derive(Default)]
 pub struct Module {
     pub name: Option<String>,
+    /// Of vm.module.
+    pub position: Position,
     pub version: u32,
     pub attrs: Vec<(String, String)>,
     pub requirements: Option<u32>,
@@ -200,6 +206,7 @@ impl Module {
         if let Some(name) = &self.name {
             return Err(Fault::new(position, format!("the module is @{name} already: one file holds one module")));
         }
+        self.position = position;
         self.name = Some(scanner.symbol()?);
         if scanner.eat("version") {
             self.version = scanner.integer(0, u32::MAX.into(), "a version number")? as u32;
@@ -220,7 +227,7 @@ impl Module {
         if self.tables.type_ordinals.contains_key(name) {
             return Err(Fault::new(position, format!("type {name} is declared twice")));
         }
-        self.tables.type_ordinal(name);
+        self.tables.type_ordinal(name, position);
         Ok(())
     }
 
@@ -234,7 +241,7 @@ impl Module {
         }
         scanner.expect("cconv")?;
         let cconv = text(scanner)?;
-        self.imports.push(Import { name, cconv, flags });
+        self.imports.push(Import { name, cconv, flags, position });
         Ok(())
     }
 

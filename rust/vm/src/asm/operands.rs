@@ -138,7 +138,10 @@ pub fn one(scanner: &mut Scanner<'_>, op: Op, kind: K, name: &str, scope: &mut S
             let position = scanner.position();
             Value::Ordinal(scope.tables.callee(callee(scanner)?, position))
         }
-        K::Type => Value::Ordinal(scope.tables.type_ordinal(scanner.type_name()?)),
+        K::Type => {
+            let position = scanner.position();
+            Value::Ordinal(scope.tables.type_ordinal(scanner.type_name()?, position))
+        }
         K::Pc => {
             let position = scanner.position();
             Value::Pc(scope.labels.refer(label(scanner)?, position))
@@ -198,9 +201,11 @@ pub fn register(scanner: &mut Scanner<'_>) -> Parsed<Register> {
     let (Some(bank), Some(ordinal)) = (word.get(1..2), word.get(2..).and_then(number)) else {
         return Err(before.clone().expected(what));
     };
+    // Beyond what a module may have that loads, up to what can be written down.
     let limit = if bank == "i" { 0x7FFE } else { u32::from(reg::REF_MASK) - 1 };
     if ordinal > limit {
-        return Err(Fault::new(position, format!("register {word} does not exist: the last of its kind is {limit}")));
+        let last = if bank == "i" { "%i16383" } else { "%r8191" };
+        return Err(Fault::new(position, format!("register {word} does not exist: the last of its kind is {last}")));
     }
     let encoded = match bank {
         "i" => ordinal as u16,
@@ -218,8 +223,16 @@ pub fn register(scanner: &mut Scanner<'_>) -> Parsed<Register> {
 /// A register of the kind that an operand asks for.
 pub fn register_of(scanner: &mut Scanner<'_>, kind: K, name: &str) -> Parsed<u16> {
     let mut before = scanner.clone();
+    let is_number = before.sees_number();
     let found = register(scanner).map_err(|fault| {
-        if fault.message.starts_with("expected a register") { before.expected(wanted(kind, name)) } else { fault }
+        if !fault.message.starts_with("expected a register") {
+            return fault;
+        }
+        let mut fault = before.expected(wanted(kind, name));
+        if is_number {
+            fault.message += "; vm.const puts a number into one";
+        }
+        fault
     })?;
     let is_ref = reg::is_ref(found.encoded);
     let fits = match kind {

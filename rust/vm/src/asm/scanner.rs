@@ -79,6 +79,12 @@ impl<'a> Scanner<'a> {
         self.rest().starts_with(text)
     }
 
+    /// Whether a number comes next, by its first character.
+    pub fn sees_number(&mut self) -> bool {
+        self.skip();
+        self.rest().trim_start_matches(['-', '+']).starts_with(|c: char| c.is_ascii_digit())
+    }
+
     /// Steps over `text` if it comes next. A word must end where `text` ends.
     pub fn eat(&mut self, text: &str) -> bool {
         if !self.sees(text) {

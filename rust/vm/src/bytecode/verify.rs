@@ -70,7 +70,9 @@ fn one_descriptor(ordinal: usize, descriptor: &FunctionDescriptor, bytecode: usi
     // The reference rounds frames up to powers of two and accepts registers in the rounding.
     let (i32_cells, ref_cells) = (i32s.max(1).next_power_of_two(), refs.max(1).next_power_of_two());
     if i32_cells > MAX_I32_REGISTERS || ref_cells > MAX_REF_REGISTERS {
-        return Err(Status::resource_exhausted(format!("too many registers: {i32s} i32, {refs} ref")));
+        return Err(Status::resource_exhausted(format!(
+            "too many registers: {i32s} i32, {refs} ref (at most 16384 i32, 8192 ref)"
+        )));
     }
     let cconv = CallingConvention::parse(cconv)?;
     let kinds = cconv

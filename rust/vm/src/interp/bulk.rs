@@ -1,5 +1,6 @@
 //! Operations over many bytes or elements. None begins without the fuel that it costs. They are done in slices: between two
-//! of them the limits are looked at, as between instructions. What fits into one slice is done at once.
+//! of them the limits are looked at, as between instructions. What fits into one slice is done at once. In a prompt step,
+//! none begins that costs more than a slice of instructions.
 //!
 //! An operation on buffers that is given up leaves done what it has done. A list grows as a whole or not at all, also for
 //! other threads; when one becomes shorter, what it held goes as a whole, which is no longer to be given up.
@@ -9,11 +10,13 @@ use std::time::Instant;
 use super::ops;
 use crate::buffer::VmBuffer;
 use crate::limits::Budget;
-use crate::list::{MAX_LENGTH, VmList};
+use crate::list::{MAX_LENGTH, Pause, VmList};
 use crate::status::Result;
 
 /// Bytes of a slice.
 const BYTES: usize = 1 << 20;
+/// Elements of a list that come or go at once.
+const AT_ONCE: usize = 1 << 16;
 
 /// Does `work` on the start and the length of each slice, until it says that the rest does not matter.
 fn slices(
@@ -144,7 +147,8 @@ pub fn resize(budget: &mut Budget, list: &VmList, length: usize) -> Result<usize
     if length <= MAX_LENGTH {
         budget.afford(ops::bulk(change))?;
     }
-    list.resize_until(length, &|| budget.check_deadline_now())?;
+    budget.long(change > AT_ONCE)?;
+    list.resize_until(length, &|pause| goes_on(budget, pause))?;
     Ok(change)
 }
 
@@ -153,7 +157,16 @@ pub fn reserve(budget: &mut Budget, list: &VmList, capacity: usize) -> Result<()
     if capacity <= MAX_LENGTH {
         budget.afford(ops::bulk(capacity))?;
     }
-    list.reserve_until(capacity, &|| budget.check_deadline_now())
+    budget.long(capacity > AT_ONCE)?;
+    list.reserve_until(capacity, &|pause| goes_on(budget, pause))
+}
+
+/// Whether an operation on a list goes on.
+fn goes_on(budget: &Budget, pause: Pause) -> Result<()> {
+    match pause {
+        Pause::Wait => budget.long(true),
+        Pause::Slice => budget.check_deadline_now(),
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +272,35 @@ mod tests {
             assert_eq!((list.len(), list.get_i32(0).unwrap()), (99_999, 7));
             list.resize(100_000).unwrap();
             assert_ne!(list.get_i32(99_999).ok(), Some(7));
+        }
+    }
+
+    /// In a prompt step, what takes long does not begin, and that is no error of the call.
+    #[test]
+    fn what_is_long_is_postponed() {
+        let mut budget = budget();
+        let long = BYTES / 2;
+        let buffer = VmBuffer::copy_of(&vec![1; long], true).unwrap();
+        for element in [TypeDef::Any, TypeDef::Value(ValueType::I32)] {
+            let list = VmList::new(element);
+            for prompt in [true, false] {
+                budget.set_prompt(prompt);
+                assert!(resize(&mut budget, &list, AT_ONCE / 8).is_ok());
+                assert!(copy(&mut budget, (&buffer, 0), (&buffer, 8), 1000).is_ok());
+                assert!(!budget.take_postponed());
+                let outcomes = [
+                    resize(&mut budget, &list, 3 * AT_ONCE).is_ok(),
+                    reserve(&mut budget, &list, 3 * AT_ONCE).is_ok(),
+                    copy(&mut budget, (&buffer, 0), (&buffer, 1), long as u64 - 1).is_ok(),
+                    hash(&mut budget, &buffer, 0, long as i64).is_ok(),
+                    fill(&mut budget, &buffer, (0, long as i64), 1, |at, count| buffer.fill_u8(at, count, 1)).is_ok(),
+                    compare(&mut budget, (&buffer, 0), (&buffer, 0), long as u64).is_ok(),
+                    clone(&mut budget, &buffer, 0, long as u64, 1).is_ok(),
+                ];
+                assert_eq!(outcomes, [!prompt; 7]);
+                assert_eq!(budget.take_postponed(), prompt);
+                assert_eq!(list.len(), if prompt { AT_ONCE / 8 } else { 3 * AT_ONCE });
+            }
         }
     }
 }

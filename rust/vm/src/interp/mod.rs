@@ -323,9 +323,10 @@ impl Machine {
         self.stopped = None;
     }
 
-    /// Whether the run stops at the end of the slice, and before native calls that may not be prompt.
+    /// Whether the run stops at the end of the slice, and before what may take longer.
     pub fn set_prompt(&mut self, prompt: bool) {
         self.outside.prompt = prompt;
+        self.budget.set_prompt(prompt);
     }
 
     /// Drops the innermost frame and what its references still hold.

@@ -4,8 +4,8 @@
 //! call is a jump, and the parameters stay in machine registers; nothing relies on it: a run of operations returns to the
 //! machine after a limited number of them (see `limits`), which bounds the native stack in any build.
 
-use super::Machine;
 use super::stack::{header, slot};
+use super::{Exit, Machine};
 use crate::bytecode::{Inst, MOVE};
 use crate::context::BytecodeInstance;
 use crate::limits::Budget;
@@ -248,7 +248,7 @@ unsafe fn fail(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: isize, stat
     // SAFETY: those of the operation that was being executed.
     unsafe {
         (*m).save(fp, ip, fuel);
-        (*m).stopped = Some(Err(status));
+        (*m).stopped = Some(if (*m).budget.take_postponed() { Ok(Exit::Yielded) } else { Err(status) });
     }
     Signal::Stopped
 }

@@ -1,9 +1,17 @@
 //! Calls inside calls: native code that a call executes may call the VM again, on the same thread. Such a call takes its
 //! fuel out of what its caller has left, ends by the caller's deadline, and counts among the calls that the caller may
 //! have active. Each also needs some of the thread's stack, which is looked at before it begins.
+//!
+//! Calls of a thread need not end in the reverse order of their beginnings: native code may switch to another coroutine
+//! that has the same thread and even, with greenlets, the same stack. So the accounts of a thread are a chain, each
+//! leaves it wherever it is, and a call that began further down the stack than the next one begins is not its caller.
+
+#[cfg(test)]
+mod tests;
 
 use std::cell::Cell;
 use std::ptr;
+use std::rc::Rc;
 use std::time::Instant;
 
 use super::{Limit, Limits};
@@ -30,7 +38,19 @@ pub(crate) struct Account {
     below: Cell<u32>,
     /// Accounts on this thread, with this one.
     level: Cell<u32>,
+    /// Where on the stack it was entered, or [`ANYWHERE`]. Between this and what the call calls is a frame of the stack.
+    pub at: Cell<usize>,
+    /// While this is entered: the one that was the innermost before, and the limits that were current, if others are now.
+    under: Cell<*const Account>,
+    replaces: Cell<bool>,
+    replaced: Cell<Limits>,
 }
+
+// SAFETY: `under` is only looked at while the account is entered, by the thread that it is entered on.
+unsafe impl Send for Account {}
+
+/// Where an account was entered that all calls are in that begin before it is left.
+pub(super) const ANYWHERE: usize = usize::MAX;
 
 /// The stack of a thread.
 #[derive(Clone, Copy)]
@@ -45,6 +65,7 @@ enum Stack {
 /// What executes on a thread.
 struct Current {
     limits: Cell<Limits>,
+    /// The innermost account. It and those under it are there, as each takes itself out when it is left.
     account: Cell<*const Account>,
     stack: Cell<Stack>,
 }
@@ -59,37 +80,132 @@ thread_local! {
     };
 }
 
+/// An address in the frame of the function that it is used in.
+macro_rules! stack_address {
+    () => {{
+        let marker = 0u8;
+        (&raw const marker).addr()
+    }};
+}
+
 /// The limits of the innermost limited call that executes on this thread, for native code that waits, or has bytecode
 /// executed, on its behalf; none outside of calls. A timeout has become a deadline.
 pub fn current() -> Limits {
-    CURRENT.with(|current| current.limits.get())
+    let at = stack_address!();
+    CURRENT.with(|current| current.caller(at).1)
 }
 
 /// When the innermost call of this thread must be done.
+#[inline(always)]
 pub(crate) fn current_deadline() -> Option<Instant> {
-    let here = Caller::here();
-    // SAFETY: see `Caller::here`.
-    unsafe { here.account.as_ref() }.and_then(|account| account.deadline.get())
+    #[inline(never)]
+    fn of_call() -> Option<Instant> {
+        Caller::here().deadline
+    }
+    if CURRENT.with(|current| current.account.get().is_null()) { None } else { of_call() }
 }
 
 /// Makes `limits` the current ones of this thread until it is dropped: those of work that belongs to a call that does not
 /// execute here. Calls made meanwhile have nothing to do with the call that does.
-pub struct Scope(Limits, *const Account);
+pub struct Scope {
+    _entered: Entered,
+    /// That of nobody.
+    _account: Rc<Account>,
+}
 
 impl Scope {
     /// Enters the scope.
     #[must_use]
     pub fn enter(limits: Limits) -> Scope {
-        CURRENT.with(|current| Scope(current.limits.replace(limits), current.account.replace(ptr::null())))
+        let account = Rc::new(Account::default());
+        account.max_depth.set(u32::MAX);
+        // One less than none, as the account is not one of a call.
+        account.below.set(u32::MAX);
+        account.at.set(ANYWHERE);
+        let entered = CURRENT.with(|current| {
+            account.replaces.set(true);
+            account.replaced.set(current.limits.replace(limits));
+            account.under.set(current.account.replace(&raw const *account));
+            Entered(&raw const *account)
+        });
+        Scope { _entered: entered, _account: account }
     }
 }
 
-impl Drop for Scope {
-    fn drop(&mut self) {
-        CURRENT.with(|current| {
-            current.limits.set(self.0);
-            current.account.set(self.1);
-        });
+impl Current {
+    /// The account and the limits of the innermost call below the address `at` of the stack. Where calls do not end in the
+    /// reverse order of their beginnings, there may be others on top of it, which wait for others.
+    #[inline(always)]
+    fn caller(&self, at: usize) -> (*const Account, Limits) {
+        self.caller_from(self.account.get(), at)
+    }
+
+    /// The same; `account` is the innermost.
+    #[inline(always)]
+    fn caller_from(&self, account: *const Account, at: usize) -> (*const Account, Limits) {
+        // SAFETY: entered accounts are there.
+        match unsafe { account.as_ref() } {
+            Some(innermost) if innermost.at.get() < at => self.caller_elsewhere(account, at),
+            _ => (account, self.limits.get()),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn caller_elsewhere(&self, mut account: *const Account, at: usize) -> (*const Account, Limits) {
+        let mut limits = self.limits.get();
+        let Stack::Range(low, high) = self.stack.get() else { return (account, limits) };
+        // Coroutines with stacks of their own may be anywhere, so they count as called.
+        let own = |at: usize| at >= low && at < high;
+        // SAFETY: entered accounts are there.
+        while let Some(above) = unsafe { account.as_ref() }
+            && own(at)
+            && own(above.at.get())
+            && above.at.get() < at
+        {
+            if above.replaces.get() {
+                limits = above.replaced.get();
+            }
+            account = above.under.get();
+        }
+        (account, limits)
+    }
+
+    /// Takes an account out from under others.
+    #[cold]
+    #[inline(never)]
+    fn leave_below(&self, left: &Account) {
+        let mut above = self.account.get();
+        let mut restores = None;
+        // SAFETY: entered accounts are there.
+        while let Some(account) = unsafe { above.as_ref() } {
+            if account.replaces.get() {
+                restores = Some(account);
+            }
+            if ptr::eq(account.under.get(), left) {
+                account.under.set(left.under.get());
+                break;
+            }
+            above = account.under.get();
+        }
+        // Whoever would have brought these limits back brings back what was before them.
+        if left.replaces.take() {
+            restores.map_or(&self.limits, |account| &account.replaced).set(left.replaced.get());
+        }
+    }
+
+    /// Whether an account is entered on this thread.
+    #[cold]
+    fn has(&self, wanted: *const Account) -> bool {
+        let mut account = self.account.get();
+        // SAFETY: entered accounts are there.
+        while let Some(each) = unsafe { account.as_ref() } {
+            if ptr::eq(each, wanted) {
+                return true;
+            }
+            account = each.under.get();
+        }
+        false
     }
 }
 
@@ -114,7 +230,8 @@ impl Caller {
     /// The innermost call of this thread.
     #[inline]
     pub fn here() -> Caller {
-        let account = CURRENT.with(|current| current.account.get());
+        let at = stack_address!();
+        let account = CURRENT.with(|current| current.caller(at).0);
         // SAFETY: an account that has been entered is there until it is left.
         let Some(at) = (unsafe { account.as_ref() }) else {
             return Caller { account, fuel: None, deadline: None, calls: u32::MAX, active: 0, level: 0 };
@@ -125,7 +242,7 @@ impl Caller {
             fuel: at.left(),
             deadline: at.deadline.get(),
             calls: if max_depth == u32::MAX { u32::MAX } else { max_depth.saturating_sub(depth) },
-            active: at.below.get().saturating_add(depth).saturating_add(1),
+            active: at.below.get().wrapping_add(depth).wrapping_add(1),
             level: at.level.get(),
         }
     }
@@ -148,7 +265,12 @@ impl Caller {
 
     /// Takes `fuel` that a nested call has used.
     pub fn charge(&self, fuel: u64) {
-        // SAFETY: the caller goes on when the nested call has ended, so its account is still there.
+        // The caller mostly waits for the nested call to end; where it does not, it may be gone.
+        let there = |current: &Current| current.account.get() == self.account || current.has(self.account);
+        if self.account.is_null() || !CURRENT.with(there) {
+            return;
+        }
+        // SAFETY: an account that has been entered is there until it is left.
         if let Some(account) = unsafe { self.account.as_ref() } {
             account.nested.set(account.nested.get().saturating_add(fuel));
             account.calls_to_look.set(1);
@@ -183,31 +305,49 @@ impl Account {
 
     /// Makes this the innermost account of the thread, above `caller`, until what is returned is dropped. With `limits`,
     /// those are current.
-    #[inline]
+    #[inline(always)]
     pub fn enter(&self, caller: &Caller, deadline: Option<Instant>, limits: Option<Limits>) -> Entered {
         self.deadline.set(deadline);
         self.below.set(caller.active);
         self.level.set(caller.level + 1);
-        CURRENT.with(|current| Entered {
-            limits: limits.map(|limits| current.limits.replace(limits.within(&current.limits.get()))),
-            account: current.account.replace(self),
-        })
+        let at = stack_address!();
+        self.at.set(at);
+        CURRENT.with(|current| {
+            let innermost = current.account.replace(self);
+            self.under.set(innermost);
+            // Not those of calls that others have begun and not ended.
+            if limits.is_some() || innermost != caller.account {
+                self.replace_limits(current, limits, at);
+            }
+        });
+        Entered(self)
+    }
+
+    #[inline(never)]
+    fn replace_limits(&self, current: &Current, limits: Option<Limits>, at: usize) {
+        let around = current.caller_from(self.under.get(), at).1;
+        let limits = limits.map_or(around, |limits| limits.within(&around));
+        self.replaces.set(true);
+        self.replaced.set(current.limits.replace(limits));
     }
 }
 
 /// Leaves an account when dropped, which must be before the account is gone.
-pub(crate) struct Entered {
-    limits: Option<Limits>,
-    account: *const Account,
-}
+pub(crate) struct Entered(*const Account);
 
 impl Drop for Entered {
     #[inline]
     fn drop(&mut self) {
         CURRENT.with(|current| {
-            current.account.set(self.account);
-            if let Some(limits) = self.limits {
-                current.limits.set(limits);
+            // SAFETY: it has been entered, and is there until it is left, here.
+            let account = unsafe { &*self.0 };
+            if !ptr::eq(current.account.get(), account) {
+                return current.leave_below(account);
+            }
+            current.account.set(account.under.get());
+            if account.replaces.get() {
+                account.replaces.set(false);
+                current.limits.set(account.replaced.get());
             }
         });
     }

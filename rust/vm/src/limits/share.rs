@@ -1,10 +1,11 @@
 //! What a call that waits leaves to code that goes on elsewhere on its behalf, on whatever thread.
 
+use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::Limits;
-use super::nested::{Account, Caller, current};
+use super::nested::{ANYWHERE, Account, Caller, current};
 
 /// What is left of the limits of a call. Calls made in [`Share::run`] draw from it, and [`Share::settle`] charges the call
 /// itself. Several threads may do so at once; then they may together take more than is left.
@@ -35,13 +36,16 @@ impl Share {
 
     /// Does `work`, which is part of the call.
     pub fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        let account = Account::default();
+        // Not on the stack, which coroutines may take turns on.
+        let account = Rc::new(Account::default());
         let used = self.used.load(Relaxed);
         account.beyond.set(self.caller.fuel.map(|fuel| fuel.saturating_sub(used)));
         account.max_depth.set(self.caller.calls);
         // The call itself is the one that is active in the account.
         let below = Caller { active: self.caller.active.saturating_sub(1), level: Caller::here().level, ..self.caller };
         let entered = account.enter(&below, self.caller.deadline, Some(self.limits));
+        // The work may be in the very frame of this.
+        account.at.set(ANYWHERE);
         let result = work();
         drop(entered);
         self.used.fetch_add(account.nested.get(), Relaxed);

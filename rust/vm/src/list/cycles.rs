@@ -13,8 +13,9 @@ use std::mem;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError, Weak};
 
-use super::{Items, VmList};
-use crate::refs::{self, Ref};
+use super::VmList;
+use super::items::{Items, Removed};
+use crate::refs::{self, Ref, RefObject};
 use crate::value::Value;
 
 /// Lists to remember before they are looked through.
@@ -114,7 +115,7 @@ impl Holders {
 impl Noted {
     /// Forgets lists that are gone. What those that only refer to each other held is returned, for the caller to drop,
     /// with the other lists, which may be dropped elsewhere meanwhile.
-    fn look_through(&mut self) -> (Vec<Items>, Vec<Arc<VmList>>) {
+    fn look_through(&mut self) -> (Vec<Removed>, Vec<Arc<VmList>>) {
         let lists: Vec<Arc<VmList>> = mem::take(&mut self.lists).iter().filter_map(Weak::upgrade).collect();
         let numbers: HashMap<*const VmList, usize> = lists.iter().map(Arc::as_ptr).zip(0..).collect();
         // Counts first: a reference that another thread moves from its registers into a list after that is counted as
@@ -136,7 +137,7 @@ impl Noted {
             if reached {
                 self.lists.push(Arc::downgrade(list));
             } else {
-                garbage.push(list.take_items());
+                garbage.push(list.items.take_all());
             }
         }
         self.left = self.lists.len();
@@ -147,29 +148,19 @@ impl Noted {
 impl VmList {
     /// The elements that are in `numbers`.
     fn elements_among(&self, numbers: &HashMap<*const VmList, usize>) -> Vec<usize> {
-        let number = |object: &Ref| {
-            let list = refs::borrow::<VmList>(object.as_deref()?)?;
+        let number = |object: &Arc<dyn RefObject>| {
+            let list = refs::borrow::<VmList>(&**object)?;
             numbers.get(&std::ptr::from_ref(list)).copied()
         };
-        match &*self.lock() {
-            Items::None => Vec::new(),
-            Items::Ref(items) => items.iter().filter_map(number).collect(),
-            Items::Any(items) => {
-                let value =
-                    |item: &Option<Value>| if let Some(Value::Ref(object)) = item { number(object) } else { None };
-                items.iter().filter_map(value).collect()
-            }
+        let mut found = Vec::new();
+        match &self.items {
+            Items::None => {}
+            Items::Ref(items) => items.each_part(|part| found.extend(part.iter().flatten().filter_map(number))),
+            Items::Any(items) => items.each_part(|part| {
+                let value = |item| if let &Value::Ref(Some(ref object)) = item { number(object) } else { None };
+                found.extend(part.iter().flatten().filter_map(value));
+            }),
         }
-    }
-
-    /// Everything that is held; the list has no elements any more.
-    fn take_items(&self) -> Items {
-        let mut items = self.lock();
-        let empty = match &*items {
-            Items::None => Items::None,
-            Items::Ref(_) => Items::Ref(Vec::new()),
-            Items::Any(_) => Items::Any(Vec::new()),
-        };
-        mem::replace(&mut *items, empty)
+        found
     }
 }

@@ -3,13 +3,17 @@
 mod cycles;
 mod items;
 mod numbers;
+mod objects;
+#[cfg(test)]
+mod tests;
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) use self::cycles::Holders;
-use self::items::{GoOn, Items, SLICE, resize_items};
+pub(crate) use self::items::{GoOn, Pause};
+use self::items::{Items, SLICE};
 pub(crate) use self::numbers::Numbers;
 use crate::quota::{Charge, Quota};
 use crate::refs::{Ref, RefObject};
@@ -68,11 +72,9 @@ pub(crate) const MAX_LENGTH: usize = 1 << 26;
 pub struct VmList {
     element: TypeDef,
     numbers: Numbers,
-    items: Mutex<Items>,
+    items: Items,
     /// Whether it was ever given a list, and is remembered for that.
     is_holder: AtomicBool,
-    /// What the items take from the quota of the context that made the list.
-    charge: Mutex<Option<Charge>>,
 }
 
 thread_local! {
@@ -83,15 +85,10 @@ thread_local! {
 impl Drop for VmList {
     /// Lists in lists in lists can be deeper than the stack, so those inside wait until this one is gone.
     fn drop(&mut self) {
-        let mut inside: Vec<Ref> =
-            match std::mem::replace(self.items.get_mut().unwrap_or_else(PoisonError::into_inner), Items::None) {
-                Items::None => return,
-                Items::Ref(items) => items,
-                Items::Any(items) => items
-                    .into_iter()
-                    .filter_map(|item| if let Some(Value::Ref(item)) = item { Some(item) } else { None })
-                    .collect(),
-            };
+        let mut inside = std::mem::replace(&mut self.items, Items::None).into_references();
+        if inside.is_empty() {
+            return;
+        }
         let outermost = DROPPING.try_with(|dropping| match &mut *dropping.borrow_mut() {
             Some(waiting) => {
                 waiting.append(&mut inside);
@@ -162,18 +159,9 @@ macro_rules! elements {
 impl VmList {
     /// An empty list of `element`s.
     pub fn new(element: TypeDef) -> VmList {
-        let (kind, items) = match element {
-            TypeDef::Any => (None, Items::Any(Vec::new())),
-            TypeDef::Ref(_) => (None, Items::Ref(Vec::new())),
-            TypeDef::Value(kind) => (Some(kind), Items::None),
-        };
-        VmList {
-            element,
-            numbers: Numbers::new(kind),
-            items: Mutex::new(items),
-            is_holder: AtomicBool::new(false),
-            charge: Mutex::default(),
-        }
+        let kind = if let TypeDef::Value(kind) = element { Some(kind) } else { None };
+        let (numbers, items) = (Numbers::new(kind), Items::new(element));
+        VmList { element, numbers, items, is_holder: AtomicBool::new(false) }
     }
 
     /// As `new`; its memory is taken from `quota`.
@@ -183,7 +171,7 @@ impl VmList {
             let charge = Some(Charge::new(quota, size_of::<VmList>())?);
             match list.numbers.kind() {
                 Some(_) => list.numbers.set_charge(charge),
-                None => list.charge = Mutex::new(charge),
+                None => list.items.set_charge(charge),
             }
         }
         Ok(list)
@@ -200,14 +188,9 @@ impl VmList {
         &self.numbers
     }
 
-    fn lock(&self) -> MutexGuard<'_, Items> {
-        // No operation leaves the items half-changed, so a poisoned lock is as good as any.
-        self.items.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Number of elements.
     pub fn len(&self) -> usize {
-        if self.numbers.kind().is_some() { self.numbers.len() } else { self.lock().len() }
+        if self.numbers.kind().is_some() { self.numbers.len() } else { self.items.len() }
     }
 
     /// Whether there are no elements.
@@ -217,59 +200,31 @@ impl VmList {
 
     /// Makes room for `capacity` elements. RESOURCE_EXHAUSTED without memory or beyond 2^26.
     pub fn reserve(&self, capacity: usize) -> Result<()> {
-        self.reserve_until(capacity, &|| Ok(()))
+        self.reserve_until(capacity, &|_| Ok(()))
     }
 
     /// As `reserve`; with an error of `go_on` there is no more room than before.
     pub(crate) fn reserve_until(&self, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
-        self.make_room_in(&mut self.lock(), capacity, go_on)
-    }
-
-    fn make_room_in(&self, items: &mut Items, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
         if capacity > MAX_LENGTH {
             return Err(no_memory(capacity));
         }
-        match items {
-            Items::None => self.numbers.reserve(capacity, go_on),
-            Items::Ref(items) => self.make_room(items, capacity),
-            Items::Any(items) => self.make_room(items, capacity),
-        }
-    }
-
-    fn make_room<T>(&self, items: &mut Vec<T>, capacity: usize) -> Result<()> {
-        if capacity <= items.capacity() {
-            return Ok(());
-        }
-        let capacity = capacity.max(items.capacity() * 2).max(4);
-        let mut charge = self.charge.lock().unwrap_or_else(PoisonError::into_inner);
-        let bytes = (capacity - items.capacity()) * size_of::<T>();
-        let more = charge.as_ref().map(|charge| charge.more(bytes)).transpose()?;
-        items.try_reserve_exact(capacity - items.len()).map_err(|_| no_memory(capacity))?;
-        if let (Some(charge), Some(more)) = (&mut *charge, more) {
-            charge.join(more);
-        }
-        Ok(())
+        self.numbers.reserve(capacity, go_on)?;
+        self.items.reserve(capacity, go_on)
     }
 
     /// Sets the number of elements; new ones are zero, null or unset. Threads that do so at once do it one after the other.
+    /// Nobody else waits for them: other threads go on with the elements that there were.
     pub fn resize(&self, length: usize) -> Result<()> {
-        self.resize_until(length, &|| Ok(()))
+        self.resize_until(length, &|_| Ok(()))
     }
 
     /// As `resize`; with an error of `go_on` the list is as it was.
     pub(crate) fn resize_until(&self, length: usize, go_on: GoOn<'_>) -> Result<()> {
-        let mut guard = self.lock();
-        self.make_room_in(&mut guard, length, go_on)?;
-        // Dropped references may run any code when released, so they leave the lock first.
-        let (mut dropped, mut dropped_any) = (Vec::new(), Vec::new());
-        match &mut *guard {
-            Items::None => self.numbers.resize(length, go_on)?,
-            Items::Ref(items) => dropped = resize_items(items, length, go_on)?,
-            Items::Any(items) => dropped_any = resize_items(items, length, go_on)?,
+        if length > MAX_LENGTH {
+            return Err(no_memory(length));
         }
-        drop(guard);
-        drop((dropped, dropped_any));
-        Ok(())
+        self.numbers.resize(length, go_on)?;
+        self.items.resize(length, go_on)
     }
 
     /// Element `index` as it is; an unset element of a list of anything gives the null reference.
@@ -282,12 +237,16 @@ impl VmList {
                 (_, number) => Value::I32(number.int() as i32),
             });
         }
-        let items = self.lock();
-        let at = check(index as i64, items.len())?;
-        Ok(match &*items {
+        Ok(match &self.items {
             Items::None => Value::NULL,
-            Items::Ref(v) => Value::Ref(v[at].clone()),
-            Items::Any(v) => v[at].clone().unwrap_or(Value::NULL),
+            Items::Ref(items) => {
+                let items = items.lock();
+                Value::Ref(items.get(check(index as i64, items.len())?).clone())
+            }
+            Items::Any(items) => {
+                let items = items.lock();
+                items.get(check(index as i64, items.len())?).clone().unwrap_or(Value::NULL)
+            }
         })
     }
 
@@ -305,17 +264,39 @@ impl VmList {
 
     /// Appends `value`.
     pub fn push(&self, value: Value) -> Result<()> {
-        let index = self.len();
-        self.resize(index + 1)?;
-        self.set(index, value)
+        self.push_unless(value, &|_| Ok(()))
     }
 
-    /// As `push`, for values that may be lists: those that come to hold each other do not stay for ever.
-    pub fn push_shared(self: &Arc<Self>, value: Value) -> Result<()> {
-        if let Value::Ref(reference) = &value {
+    /// As `push`, but None, and nothing is done, while another thread changes the number of elements: that may take long.
+    pub fn push_promptly(&self, value: Value) -> Option<Result<()>> {
+        let waits = Cell::new(false);
+        let pushed = self.push_unless(value, &|pause| {
+            waits.set(pause == Pause::Wait);
+            if waits.get() { Err(Status::unavailable("another thread changes the list")) } else { Ok(()) }
+        });
+        if waits.get() { None } else { Some(pushed) }
+    }
+
+    fn push_unless(&self, value: Value, go_on: GoOn<'_>) -> Result<()> {
+        match (&self.items, value) {
+            (Items::None, value) => {
+                let index = self.len();
+                self.resize_until(index + 1, go_on)?;
+                self.set(index, value)
+            }
+            (Items::Any(items), value) => items.push(Some(value), go_on),
+            (Items::Ref(items), Value::Ref(value)) if self.element.accepts(&value) => items.push(value, go_on),
+            (Items::Ref(_), Value::Ref(_)) => Err(type_mismatch()),
+            (Items::Ref(_), _) => Err(not_for_numbers()),
+        }
+    }
+
+    /// To be told before `value`, which may be a list, is pushed outside of any context: lists that come to hold each other
+    /// do not stay for ever then.
+    pub fn note_shared(self: &Arc<Self>, value: &Value) {
+        if let Value::Ref(reference) = value {
             cycles::note_orphan(self, reference);
         }
-        self.push(value)
     }
 
     fn number(&self, index: i64) -> Result<Number> {
@@ -323,10 +304,12 @@ impl VmList {
             let bits = usize::try_from(index).ok().and_then(|at| self.numbers.load(at));
             return bits.map(|bits| Number::read(kind, bits)).ok_or_else(|| outside(index, self.numbers.len()));
         }
-        let items = self.lock();
-        let at = check(index, items.len())?;
-        let Items::Any(v) = &*items else { return Err(not_a_value("the list holds references")) };
-        Ok(match &v[at] {
+        let Items::Any(items) = &self.items else {
+            check(index, self.len())?;
+            return Err(not_a_value("the list holds references"));
+        };
+        let items = items.lock();
+        Ok(match items.get(check(index, items.len())?) {
             Some(Value::I32(v)) => Number::Int((*v).into()),
             Some(Value::I64(v)) => Number::Int(*v),
             Some(Value::F32(v)) => Number::Float((*v).into()),
@@ -341,12 +324,13 @@ impl VmList {
             let stored = usize::try_from(index).ok().and_then(|at| self.numbers.store(at, number.bits(kind)));
             return stored.ok_or_else(|| outside(index, self.numbers.len()));
         }
-        let mut items = self.lock();
-        let at = check(index, items.len())?;
-        let Items::Any(v) = &mut *items else {
-            return Err(Status::failed_precondition("list holds references, a number cannot be stored"));
+        let Items::Any(items) = &self.items else {
+            check(index, self.len())?;
+            return Err(not_for_numbers());
         };
-        let replaced = v[at].replace(value);
+        let mut items = items.lock();
+        let at = check(index, items.len())?;
+        let replaced = items.get_mut(at).replace(value);
         drop(items);
         drop(replaced);
         Ok(())
@@ -361,33 +345,54 @@ impl VmList {
 
     /// Element `index` as a reference; with `take` the element becomes null.
     pub fn get_ref(&self, index: i64, take: bool) -> Result<Ref> {
-        let mut items = self.lock();
-        let length = if self.numbers.kind().is_some() { self.numbers.len() } else { items.len() };
-        let at = check(index, length)?;
-        match &mut *items {
-            Items::Ref(v) => Ok(if take { v[at].take() } else { v[at].clone() }),
-            Items::Any(v) => match &mut v[at] {
-                None => Ok(None),
-                Some(Value::Ref(object)) => Ok(if take { object.take() } else { object.clone() }),
-                Some(_) => Err(Status::failed_precondition("list element is not a reference")),
-            },
-            Items::None => Err(Status::failed_precondition("list does not hold references")),
+        match &self.items {
+            Items::Ref(items) => {
+                let mut items = items.lock();
+                let at = check(index, items.len())?;
+                Ok(if take { items.get_mut(at).take() } else { items.get(at).clone() })
+            }
+            Items::Any(items) => {
+                let mut items = items.lock();
+                let at = check(index, items.len())?;
+                match items.get_mut(at) {
+                    None => Ok(None),
+                    Some(Value::Ref(object)) => Ok(if take { object.take() } else { object.clone() }),
+                    Some(_) => Err(Status::failed_precondition("list element is not a reference")),
+                }
+            }
+            Items::None => {
+                check(index, self.numbers.len())?;
+                Err(Status::failed_precondition("list does not hold references"))
+            }
         }
     }
 
     /// Stores a reference. FAILED_PRECONDITION when the list holds numbers, INVALID_ARGUMENT when the type does not fit.
     pub fn set_ref(&self, index: i64, value: Ref) -> Result<()> {
-        let mut items = self.lock();
-        let length = if self.numbers.kind().is_some() { self.numbers.len() } else { items.len() };
-        let at = check(index, length)?;
-        let replaced = match &mut *items {
-            Items::Ref(v) if self.element.accepts(&value) => Some(Value::Ref(std::mem::replace(&mut v[at], value))),
-            Items::Ref(_) => return Err(Status::invalid_argument("source ref type mismatch")),
-            Items::Any(v) => v[at].replace(Value::Ref(value)),
-            Items::None => return Err(Status::failed_precondition("list does not hold references")),
-        };
-        drop(items);
-        drop(replaced);
+        // What is replaced is dropped when the lock is not held any more.
+        match &self.items {
+            Items::Ref(items) => {
+                let mut items = items.lock();
+                let at = check(index, items.len())?;
+                if !self.element.accepts(&value) {
+                    return Err(type_mismatch());
+                }
+                let replaced = std::mem::replace(items.get_mut(at), value);
+                drop(items);
+                drop(replaced);
+            }
+            Items::Any(items) => {
+                let mut items = items.lock();
+                let at = check(index, items.len())?;
+                let replaced = items.get_mut(at).replace(Value::Ref(value));
+                drop(items);
+                drop(replaced);
+            }
+            Items::None => {
+                check(index, self.numbers.len())?;
+                return Err(Status::failed_precondition("list does not hold references"));
+            }
+        }
         Ok(())
     }
 }
@@ -408,92 +413,16 @@ fn not_a_value(why: &str) -> Status {
 }
 
 #[cold]
-fn no_memory(capacity: usize) -> Status {
-    Status::resource_exhausted(format!("no memory for a list of {capacity} elements (at most {MAX_LENGTH})"))
+fn type_mismatch() -> Status {
+    Status::invalid_argument("source ref type mismatch")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::status::StatusCode;
+#[cold]
+fn not_for_numbers() -> Status {
+    Status::failed_precondition("list holds references, a number cannot be stored")
+}
 
-    #[test]
-    fn numbers_take_the_element_type() {
-        let list = VmList::new(TypeDef::Value(ValueType::I8));
-        list.resize(2).unwrap();
-        list.set_i32(1, 200).unwrap();
-        assert_eq!(list.get_i32(1).unwrap(), -56);
-        assert_eq!(list.get_i32(2).unwrap_err().to_string(), "OUT_OF_RANGE; index 2 out of bounds (2)");
-        assert!(list.get_i32(-1).is_err());
-        assert_eq!(list.set_ref(0, None).unwrap_err().code(), StatusCode::FailedPrecondition);
-    }
-
-    #[test]
-    fn references_are_released() {
-        let object = Arc::new(VmList::new(TypeDef::Any));
-        let list = VmList::new(TypeDef::Ref("vm.list"));
-        list.resize(3).unwrap();
-        list.set_ref(0, Some(object.clone())).unwrap();
-        list.set_ref(1, Some(object.clone())).unwrap();
-        assert_eq!(Arc::strong_count(&object), 3);
-        assert!(list.get_ref(1, true).unwrap().is_some());
-        assert!(list.get_ref(1, false).unwrap().is_none());
-        assert_eq!(Arc::strong_count(&object), 2);
-        list.resize(0).unwrap();
-        assert_eq!(Arc::strong_count(&object), 1);
-        assert_eq!(list.get_ref(0, false).unwrap_err().code(), StatusCode::OutOfRange);
-    }
-
-    #[test]
-    fn deep_lists_are_dropped_without_recursion() {
-        for element in [TypeDef::Ref("vm.list"), TypeDef::Any] {
-            let innermost = Arc::new(VmList::new(TypeDef::Any));
-            let mut list = innermost.clone();
-            for _ in 0..200_000 {
-                let outer = VmList::new(element);
-                outer.push(Value::Ref(Some(list))).unwrap();
-                list = Arc::new(outer);
-            }
-            drop(list);
-            assert_eq!(Arc::strong_count(&innermost), 1);
-        }
-    }
-
-    #[test]
-    fn lists_of_anything() {
-        let list = VmList::new(TypeDef::Any);
-        list.resize(1).unwrap();
-        assert_eq!(list.get_i32(0).unwrap_err().code(), StatusCode::FailedPrecondition);
-        list.set_f64(0, 2.5).unwrap();
-        assert_eq!(list.get_f32(0).unwrap(), 2.5);
-        assert_eq!(list.get_ref(0, false).unwrap_err().code(), StatusCode::FailedPrecondition);
-        list.push(Value::I64(7)).unwrap();
-        assert_eq!(list.get_i64(1).unwrap(), 7);
-    }
-
-    /// Lengths in between are seen by nobody, so none is lost.
-    #[test]
-    fn threads_that_resize_at_once() {
-        for element in [TypeDef::Any, TypeDef::Ref("vm.list"), TypeDef::Value(ValueType::I64)] {
-            let (list, lengths) = (VmList::new(element), [100_000, 170_000, 240_000, 310_000]);
-            list.resize(lengths[0]).unwrap();
-            std::thread::scope(|scope| {
-                for start in 0..2 {
-                    let list = &list;
-                    scope.spawn(move || {
-                        for turn in 0..20 {
-                            list.resize(lengths[(start + turn) % lengths.len()]).unwrap();
-                            assert!(lengths.contains(&list.len()));
-                        }
-                    });
-                }
-            });
-        }
-    }
-
-    #[test]
-    fn absurd_sizes_are_refused() {
-        let list = VmList::new(TypeDef::Value(ValueType::I64));
-        assert_eq!(list.resize(usize::MAX).unwrap_err().code(), StatusCode::ResourceExhausted);
-    }
+#[cold]
+fn no_memory(capacity: usize) -> Status {
+    Status::resource_exhausted(format!("no memory for a list of {capacity} elements (at most {MAX_LENGTH})"))
 }

@@ -9,9 +9,9 @@ use std::alloc::{self, Layout};
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, AtomicUsize};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
-use super::{GoOn, SLICE, no_memory};
+use super::{GoOn, Pause, SLICE, no_memory};
 use crate::quota::Charge;
 use crate::status::Result;
 use crate::types::ValueType;
@@ -157,14 +157,29 @@ impl Numbers {
         Some(())
     }
 
+    /// Begins to change length or room; `go_on` is asked when another thread has to be waited for.
+    fn begin(&self, go_on: GoOn<'_>) -> Result<MutexGuard<'_, Memory>> {
+        match self.memory.try_lock() {
+            Ok(memory) => Ok(memory),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => {
+                go_on(Pause::Wait)?;
+                Ok(self.memory.lock().unwrap_or_else(PoisonError::into_inner))
+            }
+        }
+    }
+
     /// Makes room for `capacity` elements, unless `go_on` says no.
     pub fn reserve(&self, capacity: usize, go_on: GoOn<'_>) -> Result<()> {
-        self.grow(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner), capacity, go_on)
+        self.grow(&mut *self.begin(go_on)?, capacity, go_on)
     }
 
     /// Sets the number of elements; new ones are zero. When `go_on` says no, nothing changes.
     pub fn resize(&self, length: usize, go_on: GoOn<'_>) -> Result<()> {
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.kind.is_none() {
+            return Ok(());
+        }
+        let mut memory = self.begin(go_on)?;
         self.grow(&mut memory, length, go_on)?;
         // What has been behind the end of the list becomes zero before it is inside.
         let (mut at, end) = (self.len(), length.min(memory.written));
@@ -176,7 +191,7 @@ impl Numbers {
             }
             at = next;
             if at < end {
-                go_on()?;
+                go_on(Pause::Slice)?;
             }
         }
         self.length.store(length, Release);
@@ -204,7 +219,7 @@ impl Numbers {
         let fresh = self.view(data.as_ptr(), self.len());
         for index in 0..self.len() {
             if index > 0 && index % SLICE == 0 {
-                go_on()?;
+                go_on(Pause::Slice)?;
             }
             fresh.store(index, self.load(index).unwrap_or(0));
         }
