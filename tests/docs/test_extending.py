@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -17,11 +18,11 @@ from tiree.plugins import TileKernel
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
+FIRST = (ROOT / "docs" / "first_pass.md").read_text()
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 def test_the_first_pass_is_followed_to_the_letter(tmp_path: Path) -> None:
-    part = PAGE.partition("## Your first pass")[2].partition("\n## ")[0]
     bin = tmp_path / "bin"
     bin.mkdir()
     tools = {
@@ -31,7 +32,7 @@ def test_the_first_pass_is_followed_to_the_letter(tmp_path: Path) -> None:
         (bin / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {module} "$@"\n')
         (bin / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
-    blocks = BLOCK.findall(part)
+    blocks = [*BLOCK.findall(FIRST), *BLOCK.findall(PAGE.partition("## Begin")[2].partition("\n## ")[0])]
     assert [language for language, _ in blocks].count("sh") >= 5
     printed = ""
     for language, text in blocks:
@@ -43,13 +44,19 @@ def test_the_first_pass_is_followed_to_the_letter(tmp_path: Path) -> None:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         printed = done.stdout
+    (data,) = re.findall(r'id="data">(.*?)</script>', (tmp_path / "report.html").read_text(), re.DOTALL)
+    report = json.loads(data)
+    (step,) = [step for step in report["passes"] if step["name"] == "fewer-logs"]
+    assert (step["phase"], step["added"], step["removed"]) == ("input", 1, 1)
+    (dispatch,) = report["dispatches"]
+    assert dispatch["ops"] == ["linalg.generic, 1 loop: arith.addf"]
     plugin = tmp_path / "fewer_logs.py"
     plugin.write_text(plugin.read_text().replace("outer.operands[0]", "outer.operands[1]"))
     command = ["tiree-compile", "model.mlir", "--tiree-plugin=fewer_logs.py", "-o", "x.vmfb"]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1
-    (report,) = BLOCK.findall(PAGE.partition("## When something is wrong")[2])
-    assert done.stderr.endswith(report[1])
+    (message,) = BLOCK.findall(PAGE.partition("## When something is wrong")[2])
+    assert done.stderr.endswith(message[1])
 
 
 def test_the_table_of_extension_points_is_that_of_the_code() -> None:

@@ -40,6 +40,15 @@ func.func @main(%n: tensor<i32>, %x: tensor<8x8xf32>) -> tensor<8x8xf32> {
   return %0#1 : tensor<8x8xf32>
 }
 """
+DYNAMIC = """
+func.func @main(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %0 = stablehlo.tanh %x : tensor<?x8xf32>
+  return %0 : tensor<?x8xf32>
+}
+func.func @nothing(%x: tensor<8xf32>) -> tensor<8xf32> {
+  return %x : tensor<8xf32>
+}
+"""
 HOSTILE = '</script><script>document.title="taken"</script><img src=x onerror=document.title="taken">'
 _SYMBOL = HOSTILE.replace('"', "\\22")
 HOSTILE_PROGRAM = f"""

@@ -5,6 +5,7 @@ Skipped where there is no Chromium; `make browser` installs one. `TIREE_BROWSER`
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -12,11 +13,18 @@ from typing import Any
 
 import pytest
 from report.browser import Browser, find_browser
-from report.programs import ADD, CHAIN, HOSTILE, HOSTILE_PROGRAM, LOOP, long_program, read_page, write_page
+from report.programs import ADD, CHAIN, DYNAMIC, HOSTILE, HOSTILE_PROGRAM, LOOP, long_program, read_page, write_page
 
 BROWSER = find_browser()
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed: `make browser` installs one")
-PROGRAMS = {"add": ADD, "chain": CHAIN, "loop": LOOP, "hostile": HOSTILE_PROGRAM, "long": long_program(120)}
+PROGRAMS = {
+    "add": ADD,
+    "chain": CHAIN,
+    "loop": LOOP,
+    "dynamic": DYNAMIC,
+    "hostile": HOSTILE_PROGRAM,
+    "long": long_program(120),
+}
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +67,8 @@ def test_every_dispatch_and_every_tensor_is_drawn(browser: Browser, pages: dict[
     assert count(browser, "details.pass") == sum("added" in step for step in data["passes"])
     assert count(browser, "#artifact-parts tbody tr") == len(data["artifact"]["parts"])
     assert count(browser, "#timing tbody tr") == len(data["passes"])
+    shown = browser.evaluate("document.querySelector('main').innerText")
+    assert not re.search(r"undefined|NaN|Infinity|\bfalse\b|\bnull\b|\[object", shown)
 
 
 def test_nodes_do_not_overlap(browser: Browser, pages: dict[str, Path]) -> None:

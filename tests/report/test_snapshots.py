@@ -129,7 +129,7 @@ def test_values_keep_their_names() -> None:
 
 def test_a_change_in_what_is_left_out_is_not_silent() -> None:
     ctx = get_context()
-    module = read_module(long_program(400).encode(), ctx, "p")
+    module = read_module(long_program(700).encode(), ctx, "p")
     looks = Snapshots()
     assert looks.take(module)
     (function,) = module.body.block.ops

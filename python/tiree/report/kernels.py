@@ -13,8 +13,8 @@ from tiree.support.symbols import defined_symbol
 
 LINES = 400
 """Of one kernel in one form; what is longer is cut."""
-LIMIT = 2_000_000
-"""Characters of all kernels."""
+LIMIT = 1_000_000
+"""Characters of all kernels in one form."""
 
 
 class Kernels:
@@ -22,17 +22,17 @@ class Kernels:
 
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], list[dict[str, Any]]] = {}
-        self._kept = 0
 
     def note(self, module: ModuleOp, form: str) -> None:
         """Keeps how the kernels look now."""
+        kept = 0
         for executable in module.body.block.ops:
             if executable.name == "hal.executable":
                 for variant, exports, function in _functions(executable):
                     name = defined_symbol(function) or ""
-                    if name in exports and self._kept < LIMIT:
+                    if name in exports and kept < LIMIT:
                         lines = printed(function, LINES)
-                        self._kept += sum(map(len, lines))
+                        kept += sum(map(len, lines))
                         kernels = self._texts.setdefault((defined_symbol(executable) or "", name), [])
                         kernels.append({"variant": variant, "form": form, "lines": lines})
 

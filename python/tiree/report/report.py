@@ -12,7 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tiree.pipeline import PHASES, Phase, PipelineObserver
-from tiree.support.typed import array_of, int_of, leaf_symbol_of, string_of, symbol_name
+from tiree.support.typed import array_of, int_of, is_string, leaf_symbol_of, string_of, symbol_name
 from tiree.version import VERSION
 
 if TYPE_CHECKING:
@@ -125,8 +125,9 @@ class Report(PipelineObserver):
         """The kind and the name of each segment of data that the file will have, in its order."""
         for op in (op for outer in module.body.block.ops for region in outer.regions for op in region.block.ops):
             if op.name == "vm.rodata":
-                kind = "machine code" if op.properties.get("mime_type") is not None else "data"
-                self._rodata.append((kind, symbol_name(op)))
+                kind = "strings" if is_string(op.properties["value"]) else "data"
+                is_code = op.properties.get("mime_type") is not None
+                self._rodata.append(("machine code" if is_code else kind, symbol_name(op)))
 
     def _collect(self, module: ModuleOp) -> None:
         for executable in module.body.block.ops:
@@ -210,7 +211,7 @@ def _description(op: Operation) -> str:
     iterators = op.properties.get("iterator_types")
     kinds = [str(kind) for kind in array_of(iterators)] if iterators is not None else []
     reduced = sum("reduction" in kind for kind in kinds)
-    loops = f", {len(kinds)} loops" if kinds else ""
+    loops = f", {len(kinds)} loop{'' if len(kinds) == 1 else 's'}" if kinds else ""
     return f"{op.name}{loops}{f', {reduced} of them reduced' if reduced else ''}: {' '.join(body) or 'copies'}"
 
 

@@ -28,9 +28,9 @@ LIMIT = 4_000_000
 """Characters of IR that are kept of one compilation."""
 VISITS = 2_000_000
 """Ops that are walked in one compilation to find what changed."""
-FIRST_OPS, LAST_OPS = 400, 100
-"""Of a block that has more ops, these are printed."""
-EXECUTABLES = 64
+FIRST_OPS, LAST_OPS = 1500, 300
+"""Of a block that has more ops (those in its ops count too), about these are printed."""
+EXECUTABLES = 32
 """Of the executables of a module, the first are printed."""
 LINE = 1500
 """Characters of one line."""
@@ -138,6 +138,8 @@ class _Walk:
     def __init__(self, before: _Walk | None) -> None:
         self.marks: dict[Operation, _Mark] = {}
         self.dirty: set[Operation] = set()
+        self.sizes: dict[Operation, int] = {}
+        """The number of ops in each op that has regions, itself included."""
         self.long: set[Operation] = set()
         """Ops that hold a block which is too long to be printed whole."""
         self.names: dict[SSAValue, str] = {}
@@ -157,7 +159,11 @@ class _Walk:
         results = op.results
         if results:
             values.append(results[0])
-        children, changed = self._regions(op, scope, values) if op.regions else (None, False)
+        children, changed = None, False
+        if op.regions:
+            start = self.visited - 1
+            children, changed = self._regions(op, scope, values)
+            self.sizes[op] = self.visited - start
         properties, attributes = op.properties, op.attributes
         mark: _Mark = (
             op.parent,
@@ -185,11 +191,12 @@ class _Walk:
                 ops = list(block.ops)
                 children += [block, *block.args, *[argument.type for argument in block.args], *ops]
                 values.extend(block.args)
+                start = self.visited
                 for child in ops:
                     changed |= self._op(child, scope, values)
                     if child in self.long:
                         self.long.add(op)
-                if len(ops) > FIRST_OPS + LAST_OPS:
+                if self.visited - start > FIRST_OPS + LAST_OPS:
                     self.long.add(op)
         return children, changed
 
@@ -257,7 +264,8 @@ class _SnapshotPrinter(ModulePrinter):
 
     def print_block(self, block: Block, print_block_args: bool = True, print_block_terminator: bool = True) -> None:
         ops = list(block.ops) if block.last_op is not None else []
-        if len(ops) <= FIRST_OPS + LAST_OPS:
+        first, last = self._bounds(ops)
+        if first >= last:
             super().print_block(block, print_block_args, print_block_terminator)
             return
         if print_block_args:
@@ -268,14 +276,29 @@ class _SnapshotPrinter(ModulePrinter):
                     self.print_list(block.args, self.print_block_argument)
             self.print_string(":")
         with self.indented():
-            for op in ops[:FIRST_OPS]:
+            for op in ops[:first]:
                 self._print_new_line()
                 self.print_op(op)
             self._print_new_line()
-            self.print_string(f"// {len(ops) - FIRST_OPS - LAST_OPS} operations are left out here")
-            for op in ops[-LAST_OPS:]:
+            self.print_string(f"// {last - first} operations are left out here")
+            for op in ops[last:]:
                 self._print_new_line()
                 self.print_op(op)
+
+    def _bounds(self, ops: list[Operation]) -> tuple[int, int]:
+        """Up to which op of a block is printed, and from which one on."""
+        sizes = [self._walk.sizes.get(op, 1) for op in ops]
+        if sum(sizes) <= FIRST_OPS + LAST_OPS:
+            return len(ops), len(ops)
+        first, count = 0, 0
+        while first < len(ops) and count < FIRST_OPS:
+            count += sizes[first]
+            first += 1
+        last, count = len(ops), 0
+        while last > first and count < LAST_OPS:
+            last -= 1
+            count += sizes[last]
+        return first, last
 
 
 def _sections(module: ModuleOp) -> dict[str, Operation]:

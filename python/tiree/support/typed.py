@@ -66,6 +66,10 @@ def is_array_attr(attr: object) -> TypeIs[ArrayAttr[Attribute]]:
     return isinstance(attr, ArrayAttr)
 
 
+def is_string(attr: object) -> TypeIs[StringAttr]:
+    return isinstance(attr, StringAttr)
+
+
 def is_int_array(attr: object) -> TypeIs[DenseArrayBase[IntegerType]]:
     """Whether `attr` is `array<i64: ...>` of any integer type."""
     match attr:

@@ -4,6 +4,7 @@ const PLAN_HEIGHT = 300;
 const LIVE_HEIGHT = 70;
 const PLAN_LEFT = 78;
 const PLAN_WIDTH = 1200;
+const ALIGNMENT = 64; // what a tensor takes of the slab is a multiple of it
 
 function renderMemory() {
   const box = byId("memory-plans");
@@ -87,8 +88,9 @@ function drawPlan(plan, rows, number) {
 function drawLive(plan, rows, x, top) {
   const change = new Array(plan.commands + 2).fill(0);
   for (const row of rows) {
-    change[row.first] += row.size;
-    change[row.last + 1] -= row.size;
+    const size = ALIGNMENT * Math.ceil(row.size / ALIGNMENT);
+    change[row.first] += size;
+    change[row.last + 1] -= size;
   }
   const most = Math.max(1, plan.max_live_bytes);
   const y = (live) => top + LIVE_HEIGHT - (LIVE_HEIGHT * live) / most;
