@@ -313,6 +313,18 @@ class TestTraces:
         assert seen == [("key", [[1, 2, 3, 4]]), ("sum", [[2, 4, 6, 8], [1, 2, 3, 4]])]
         assert sink.buffer_view_trace_callback is not None
 
+    @pytest.mark.parametrize("raised", [ZeroDivisionError, KeyboardInterrupt, SystemExit])
+    def test_what_the_sink_raises_the_call_raises(self, device: rt.HalDevice, raised: type[BaseException]):
+        def callback(key: str, _views: list) -> None:
+            raise raised(key)
+
+        config = rt.Config(device=device)
+        hal = rt.create_hal_module(config.vm_instance, device, debug_sink=rt.HalModuleDebugSink(callback))
+        module = rt.VmModule.copy_buffer(config.vm_instance, iree_module(TRACED))
+        traced = rt.load_vm_modules(hal, module, config=config)[-1].traced
+        with pytest.raises(raised, match="key"):
+            traced(np.array([1, 2, 3, 4], np.float32))
+
     def test_stderr_without_a_sink(self, device_name: str, capfd: pytest.CaptureFixture[str]):
         rt.load(iree_module(TRACED), device_name).traced(np.array([1, 2, 3, 4], np.float32))
         ours = capfd.readouterr().err

@@ -75,6 +75,55 @@ saved.load(folder + "/saved.irpa")
 answer = [sorted(key for key, _ in index.items()), sorted((k, e.length, e.is_splat) for k, e in saved.items()),
           rt.parameter_index_entry_as_numpy_ndarray(dict(index.items())["bias"])]
 """,
+    "a list of outputs used again": """
+import {package} as rt
+instance = rt.VmInstance()
+device = rt.get_device("local-sync")
+module = rt.VmModule.copy_buffer(instance, files["mixed"])
+context = rt.VmContext(instance, modules=[rt.create_hal_module(instance, device), module])
+outputs, answer = rt.VmVariantList(4), []
+outputs.push_int(99)
+for number in (0.1, 1e300, 3.0):
+    inputs = rt.VmVariantList(4)
+    inputs.push_int(5)
+    inputs.push_int(6)
+    inputs.push_float(0.1)
+    inputs.push_float(number)
+    answer.append([inputs.get_variant(3), inputs.get_serialized_trace_value(3)])
+    context.invoke(module.lookup_function("scalars"), inputs, outputs)
+    answer += [outputs.size] + [outputs.get_variant(i) for i in range(4)]
+context.invoke(module.lookup_function("scalars"), inputs, inputs)
+answer += [inputs.size, inputs.get_variant(3), module.lookup_function("split").ordinal, module.function_names]
+""",
+    "another dtype on the host": """
+import {package} as rt
+device = rt.get_device("local-sync")
+answer = []
+for given, element_type, dtype in ((a, "FLOAT_32", np.int32), (a, "FLOAT_32", np.float64),
+                                   (np.array([0, 1, 2], np.uint8), "UINT_8", np.bool_),
+                                   (np.array([1, -2]), "INT_64", np.float32)):
+    view = device.allocator.allocate_buffer_copy(
+        memory_type=rt.MemoryType.DEVICE_LOCAL, allowed_usage=rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING,
+        device=device, buffer=given, element_type=getattr(rt.HalElementType, element_type))
+    array = rt.DeviceArray(device, view, implicit_host_transfer=True, override_dtype=dtype)
+    answer += [array.dtype == dtype, array.to_host(), np.asarray(array), array + 1, array[1],
+               array.astype(dtype, copy=False) is array, array.astype(np.int64)]
+""",
+    "positional arguments": """
+import {package} as rt
+index = rt.ParameterIndex()
+index.add_splat("splat", np.int8(1), 8, "text")
+index.add_buffer("buffer", b"abcd", True, False, "text")
+index.add_from_file_handle("handle", rt.FileHandle.wrap_memory(b"x" * 10), 4, 2, "text")
+provider = index.create_provider("model", 4)
+answer = [[(key, entry.length, bytes(entry.metadata)) for key, entry in index.items()]]
+""",
+    "names of enums": """
+import {package} as rt
+enums = [rt.MemoryType, rt.BufferUsage, rt.MemoryAccess, rt.SemaphoreCompatibility, rt.ExternalTimepointType,
+         rt.ExternalTimepointFlags, rt.HalElementType]
+answer = [[name for name in dir(enum) if name.isupper()] for enum in enums]
+""",
     "what there is": """
 import {package} as rt
 drivers = [name for name in rt.query_available_drivers() if name.startswith("local")]

@@ -104,6 +104,21 @@ def test_results_out_of_range(bound: Bound, name: str, given: tuple[int, int]):
         bound.call(name, *given)
 
 
+def test_a_list_of_results():
+    made = rt.PyModuleInterface("python", Methods)
+    made.export("two", "0v_iF", lambda _self: [1, 2.5])
+    made.export("one", "0v_i", lambda _self: [1])
+    assert repr(made) == "<tiree.runtime.PyModuleInterface 'python'>"
+    module = made.create()
+    assert repr(made) == "<tiree.runtime.PyModuleInterface 'python' initialized>"
+    outputs = rt.VmVariantList(2)
+    context = rt.VmContext(rt.VmInstance(), modules=[module])
+    context.invoke(module.lookup_function("two"), rt.VmVariantList(0), outputs)
+    assert [outputs.get_variant(i) for i in range(2)] == [1, 2.5]
+    with pytest.raises(ValueError, match=r"the function returned \[1\], which is no i32"):
+        context.invoke(module.lookup_function("one"), rt.VmVariantList(0), outputs)
+
+
 def test_unsigned_results_of_numpy():
     for cconv, value, wanted in [("0v_i", np.uint32(2**32 - 1), -1), ("0v_I", np.uint64(2**63), -(2**63))]:
         made = rt.PyModuleInterface("python", Methods)

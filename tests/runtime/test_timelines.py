@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import signal
 import subprocess
 import sys
@@ -71,6 +72,65 @@ class TestSemaphore:
         semaphore.on_reached(4, lambda: 1 / 0)
         semaphore.signal(4)
         assert [report.exc_type for report in reports] == [ZeroDivisionError]  # pyright: ignore[reportAttributeAccessIssue]
+
+    def test_a_callback_may_wait_for_what_it_signals(self, device: rt.HalDevice):
+        done: list[bool] = []
+
+        def callback() -> None:
+            first, second = device.create_semaphore(0), device.create_semaphore(0)
+            first.on_reached(1, lambda: second.signal(1))
+            first.signal(1)
+            done.append(second.wait(1, timeout=5_000_000_000))
+
+        start = device.create_semaphore(0)
+        start.on_reached(1, callback)
+        start.signal(1)
+        assert done == [True]
+
+    def test_a_callback_that_waits_for_the_device(self):
+        device = rt.get_device("local-task")
+        done: list[bool] = []
+        usage = rt.BufferUsage.DEFAULT | rt.BufferUsage.MAPPING
+        buffers = [device.allocator.allocate_buffer(rt.MemoryType.DEVICE_LOCAL, usage, 16) for _ in range(2)]
+
+        def callback() -> None:
+            first, second = device.create_semaphore(0), device.create_semaphore(0)
+            device.queue_copy(buffers[0], buffers[1], [(first, 1)], [(second, 1)])
+            first.signal(1)
+            done.append(second.wait(1, timeout=5_000_000_000))
+
+        start = device.create_semaphore(0)
+        start.on_reached(1, callback)
+        start.signal(1)
+        assert done == [True]
+
+    def test_chains_of_any_length(self, device: rt.HalDevice):
+        semaphores = [device.create_semaphore(0) for _ in range(5000)]
+        for here, there in itertools.pairwise(semaphores):
+            here.on_reached(1, lambda there=there: there.signal(1))
+        semaphores[0].signal(1)
+        assert semaphores[-1].query() == 1
+
+    @pytest.mark.parametrize("raised", [KeyboardInterrupt, SystemExit])
+    def test_what_ends_the_program_is_raised_where_it_goes_on(self, device: rt.HalDevice, raised: type[BaseException]):
+        calls: list[int] = []
+
+        def stop() -> None:
+            raise raised("asked for")
+
+        inner, outer = device.create_semaphore(0), device.create_semaphore(0)
+        inner.on_reached(1, stop)
+        outer.on_reached(1, lambda: inner.signal(1))
+        outer.on_reached(1, lambda: calls.extend(range(100)))
+
+        def go_on() -> None:
+            outer.signal(1)
+            for _ in range(3):
+                time.sleep(0)
+
+        with pytest.raises(raised, match="asked for"):
+            go_on()
+        assert len(calls) == 100
 
 
 class TestFence:

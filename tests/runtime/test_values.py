@@ -94,7 +94,7 @@ class TestVariantList:
     def test_serialized(self, values: rt.VmVariantList):
         assert [values.get_serialized_trace_value(i) for i in range(4)] == [
             {"type": "value", "i64": 5},
-            {"type": "value", "f32": 2.5},
+            {"type": "value", "f64": 2.5},
             {"type": "vm.list", "items": [{"type": "value", "i64": 1}]},
             {"type": "hal.buffer_view", "shape": [4], "element_type": "f32", "contents": A.tobytes()},
         ]
@@ -150,7 +150,7 @@ class TestInvoke:
         return outputs
 
     def test_numbers(self, mixed: rt.Module):
-        """A list holds i64 and f32; functions get the widths that they declare."""
+        """A list holds i64 and f64; functions get the widths that they declare."""
         outputs = self.call(mixed, "scalars", 5, 6, 1.5, 2.5)
         assert [outputs.get_variant(i) for i in range(4)] == [10, 12, 3.0, 5.0]
 
@@ -172,12 +172,18 @@ class TestInvoke:
         with pytest.raises((ValueError, RuntimeError), match=r"ref type mismatch; have vm\.list"):
             self.call(mixed, "split", rt.VmVariantList(0).ref)
 
-    def test_results_are_appended(self, mixed: rt.Module):
+    def test_results_replace_what_was_there(self, mixed: rt.Module):
         context = rt.SystemContext(vm_modules=[mixed.vm_module], config=rt.Config("local-sync")).vm_context
         outputs = rt.VmVariantList(2)
-        for _ in range(2):
+        outputs.push_int(7)
+        outputs.push_int(8)
+        with pytest.raises(ValueError, match="expected 4 arguments but passed 0"):
+            context.invoke(mixed.vm_module.lookup_function("scalars"), rt.VmVariantList(0), outputs)
+        assert [outputs.get_variant(i) for i in range(len(outputs))] == [7, 8]
+        for number in (1, 2):
             context.invoke(mixed.vm_module.lookup_function("next"), rt.VmVariantList(0), outputs)
-        assert [int(np.asarray(outputs.get_as_object(i))) for i in range(2)] == [1, 2]
+            assert len(outputs) == 1
+            assert int(np.asarray(outputs.get_as_object(0))) == number
 
     def test_contexts_have_numbers(self, mixed: rt.Module):
         instance = rt.VmInstance()

@@ -42,13 +42,11 @@ class DeviceArray(_native.DeviceArrayBase):
 
     @property
     def dtype(self) -> np.dtype:
-        from tiree.runtime.dtypes import dtype_of
-
         if self.override_dtype is not None:
             import numpy as np
 
             return np.dtype(self.override_dtype)
-        return dtype_of(self.element_type)
+        return self._device_dtype
 
     @property
     def _buffer_view(self) -> _native.HalBufferView:
@@ -71,8 +69,15 @@ class DeviceArray(_native.DeviceArrayBase):
         """Always: the memory of the CPU devices is the host's."""
         return True
 
+    @property
+    def _device_dtype(self) -> np.dtype:
+        """Of the elements as they lie on the device."""
+        from tiree.runtime.dtypes import dtype_of
+
+        return dtype_of(self.element_type) if self.bits_dtype is None else self.bits_dtype
+
     def to_host(self) -> np.ndarray:
-        """A numpy array over the same memory."""
+        """A numpy array over the same memory; a converted copy where another dtype is to be seen."""
         import numpy as np
 
         try:
@@ -80,9 +85,16 @@ class DeviceArray(_native.DeviceArrayBase):
         except BufferError:
             # A dtype that the protocol cannot name, or one that stands in, or no implicit transfers.
             pass
-        dtype = self.dtype
+        array = self._device_array()
+        return array if self.override_dtype is None else array.astype(self.override_dtype, copy=False)
+
+    def _device_array(self) -> np.ndarray:
+        """The elements as they lie on the device."""
+        import numpy as np
+
+        dtype = self._device_dtype
         bits = packed.bits_of(self.element_type)
-        if bits and self.override_dtype is None:
+        if bits and self.bits_dtype is None:
             return packed.unpack(memoryview(self.map()), self.shape, dtype, bits)
         flat = np.frombuffer(memoryview(self.map()), np.uint8)[: self.size * dtype.itemsize]
         return flat.view(dtype).reshape(self.shape)
@@ -126,7 +138,7 @@ class DeviceArray(_native.DeviceArrayBase):
 
     def __dlpack__(self, **keywords: Any) -> Any:
         # Where another dtype stands in, numpy's array has it.
-        if self.override_dtype is not None or not self.implicit_host_transfer:
+        if self.override_dtype is not None or self.bits_dtype is not None or not self.implicit_host_transfer:
             return _host(self).__dlpack__(**keywords)
         return super().__dlpack__(**keywords)
 
@@ -134,11 +146,13 @@ class DeviceArray(_native.DeviceArrayBase):
         """The same memory under another shape, as a numpy array; one dimension may be -1. Keywords are numpy's."""
         return self.to_host().reshape(*shape, **keywords)
 
-    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True, **keywords: Any) -> np.ndarray:
-        """A numpy array of another dtype; the same memory when the dtype is the same and `copy` is False.
+    def astype(self, dtype: Any, casting: Any = "unsafe", copy: bool = True, **keywords: Any) -> Any:
+        """A numpy array of another dtype; this array itself when the dtype is the same and `copy` is False.
 
         The order of positional arguments is IREE's; numpy's other keywords are taken as keywords.
         """
+        if not copy and not keywords and self.dtype == dtype:
+            return self
         return self.to_host().astype(dtype, casting=casting, copy=copy, **keywords)
 
     def __reduce__(self) -> Any:
@@ -228,8 +242,8 @@ def asdevicearray(
     else:
         view = device.allocator.allocate_buffer_copy(int(memory_type), int(allowed_usage), device, bits, int(chosen))
     # An element type that was asked for is what functions see; Python goes on seeing the array's own dtype.
-    override = None if chosen == natural else array.dtype
-    return DeviceArray(device, view, implicit_host_transfer, override)
+    seen = None if chosen == natural else array.dtype
+    return DeviceArray(device, view, implicit_host_transfer, None, seen)
 
 
 def from_dlpack(x: Any, /, *, device: _native.HalDevice | None = None, copy: bool | None = None) -> DeviceArray:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import EnumMeta, IntEnum, IntFlag
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import numpy as np
 
 
-class MemoryType(IntFlag):
+class _Names(EnumMeta):
+    """Lists zeros and combinations that have a name too, as `__members__` does."""
+
+    def __dir__(cls) -> list[str]:
+        return sorted({*super().__dir__(), *cls.__members__})
+
+
+class MemoryType(IntFlag, metaclass=_Names):
     """Where a buffer's memory is and who sees it."""
 
     NONE = 0
@@ -22,7 +29,7 @@ class MemoryType(IntFlag):
     DEVICE_LOCAL = 0x30
 
 
-class BufferUsage(IntFlag):
+class BufferUsage(IntFlag, metaclass=_Names):
     """What a buffer may be used for."""
 
     NONE = 0
@@ -50,7 +57,7 @@ class BufferUsage(IntFlag):
     DEFAULT = 0xC03
 
 
-class MemoryAccess(IntFlag):
+class MemoryAccess(IntFlag, metaclass=_Names):
     """How mapped memory may be accessed."""
 
     NONE = 0
@@ -61,7 +68,7 @@ class MemoryAccess(IntFlag):
     ALL = 7
 
 
-class BufferCompatibility(IntFlag):
+class BufferCompatibility(IntFlag, metaclass=_Names):
     """What an allocator could do with a buffer of given parameters."""
 
     NONE = 0
@@ -73,7 +80,7 @@ class BufferCompatibility(IntFlag):
     LOW_PERFORMANCE = 0x100000
 
 
-class ExternalTimepointType(IntFlag):
+class ExternalTimepointType(IntFlag, metaclass=_Names):
     """What a timepoint of another API is."""
 
     NONE = 0
@@ -82,13 +89,13 @@ class ExternalTimepointType(IntFlag):
     HIP_EVENT = 3
 
 
-class ExternalTimepointFlags(IntFlag):
+class ExternalTimepointFlags(IntFlag, metaclass=_Names):
     """Reserved."""
 
     NONE = 0
 
 
-class SemaphoreCompatibility(IntFlag):
+class SemaphoreCompatibility(IntFlag, metaclass=_Names):
     """How a semaphore may be used."""
 
     NONE = 0

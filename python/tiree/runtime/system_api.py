@@ -224,6 +224,8 @@ def load_vm_module(vm_module: _native.VmModule, config: Config | None = None) ->
 def _config(driver: str | None, backend: str | None) -> Config:
     if driver is None and backend is None:
         raise ValueError("Either 'driver' or 'backend' must be specified, but got both as None.")
+    if driver is not None and backend is not None:
+        raise ValueError("Cannot specify both 'driver' and a 'backend' to infer the driver from.")
     return Config(driver if driver is not None else TARGET_BACKEND_TO_DRIVER[str(backend)])
 
 

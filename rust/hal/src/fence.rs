@@ -1,5 +1,6 @@
 //! `hal.fence`: a set of (semaphore, payload) pairs, reached when all of them are.
 
+use crate::callbacks::{self, Callback, Kind};
 use crate::semaphore::{Helper, Semaphore};
 use crate::sync::{AtomicU8, AtomicUsize, Mutex, MutexGuard, Ordering};
 use smallvec::SmallVec;
@@ -122,18 +123,21 @@ impl Fence {
     }
 
     fn signal_points(&self) -> Result<()> {
-        let mut result = Ok(());
-        for (semaphore, value) in self.points() {
-            result = result.and(semaphore.signal(value));
+        let points = self.points();
+        if let [(semaphore, value)] = &points[..] {
+            return semaphore.signal(*value);
         }
-        result
+        // Whoever is called when one is signalled may wait for another.
+        callbacks::run_after(|| {
+            let signalled = points.iter().map(|(semaphore, value)| semaphore.signal(*value)).collect::<Vec<_>>();
+            signalled.into_iter().collect()
+        })
     }
 
     /// Fails every semaphore of the fence.
     pub fn fail(&self, status: &Status) {
-        for (semaphore, _) in self.points() {
-            semaphore.fail(status.clone());
-        }
+        let points = self.points();
+        callbacks::run_after(|| points.iter().for_each(|(semaphore, _)| semaphore.fail(status.clone())));
     }
 
     /// None while pending, then reached or failed. Any failed semaphore fails the fence at once.
@@ -185,16 +189,27 @@ impl Fence {
     }
 
     /// Calls `callback` once, when all time points are reached or one of them failed; at once when that is so already.
+    /// It may do anything, see [`Semaphore::on_reached`].
     pub fn on_reached(&self, callback: impl FnOnce(Result<()>) + Send + 'static) {
+        self.when_reached(Kind::Callback, Box::new(callback));
+    }
+
+    /// As `on_reached`, before all callbacks, for what never blocks.
+    pub fn then(&self, continuation: impl FnOnce(Result<()>) + Send + 'static) {
+        self.when_reached(Kind::Continuation, Box::new(continuation));
+    }
+
+    fn when_reached(&self, kind: Kind, callback: Callback) {
         let points = self.points();
         match points.len() {
-            0 => callback(Ok(())),
-            1 => points[0].0.on_reached(points[0].1, callback),
+            0 => callbacks::run(std::iter::once((kind, callback, Ok(())))),
+            1 => points[0].0.when_reached(points[0].1, kind, callback),
             count => {
-                let join = Arc::new(Join { left: AtomicUsize::new(count), callback: Mutex::new(Some(callback)) });
+                let join =
+                    Arc::new(Join { left: AtomicUsize::new(count), callback: Mutex::new(Some((kind, callback))) });
                 for (semaphore, value) in points {
                     let join = join.clone();
-                    semaphore.on_reached(value, move |result| join.arrive(result));
+                    semaphore.then(value, move |result| join.arrive(result));
                 }
             }
         }
@@ -207,12 +222,12 @@ impl Fence {
     }
 }
 
-struct Join<F> {
+struct Join {
     left: AtomicUsize,
-    callback: Mutex<Option<F>>,
+    callback: Mutex<Option<(Kind, Callback)>>,
 }
 
-impl<F: FnOnce(Result<()>)> Join<F> {
+impl Join {
     fn arrive(&self, result: Result<()>) {
         // A failure takes the callback before it is counted: whoever comes last must not find it and say that all is well.
         if result.is_err() {
@@ -225,8 +240,8 @@ impl<F: FnOnce(Result<()>)> Join<F> {
 
     fn call(&self, result: Result<()>) {
         let callback = self.callback.lock().take();
-        if let Some(callback) = callback {
-            callback(result);
+        if let Some((kind, callback)) = callback {
+            callbacks::run(std::iter::once((kind, callback, result)));
         }
     }
 }
@@ -309,6 +324,20 @@ mod tests {
     use super::*;
     use std::time::Duration;
     use tiree_vm::StatusCode;
+
+    /// A callback of one point may wait for another; both are signalled before it runs.
+    #[test]
+    fn all_points_are_signalled_before_callbacks_run() {
+        let (a, b) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let fence = Fence::join([&Fence::at(a.clone(), 1), &Fence::at(b.clone(), 1)]);
+        let (sender, receiver) = std::sync::mpsc::channel();
+        for semaphore in [&a, &b] {
+            let (a, b, sender) = (a.clone(), b.clone(), sender.clone());
+            semaphore.on_reached(1, move |_| sender.send(a.query().unwrap() + b.query().unwrap()).unwrap());
+        }
+        fence.signal().unwrap();
+        assert_eq!((receiver.recv().unwrap(), receiver.recv().unwrap()), (2, 2));
+    }
 
     #[test]
     fn joins_keep_the_latest_value() {

@@ -23,6 +23,7 @@ pub mod allocator;
 mod binding_table;
 pub mod buffer;
 pub mod buffer_view;
+mod callbacks;
 pub mod channel;
 mod charge;
 pub mod check;

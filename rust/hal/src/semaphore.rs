@@ -1,12 +1,10 @@
 //! `hal.semaphore`: a payload that only grows, with waits, callbacks and sticky failure.
 //!
-//! Callbacks run on the thread that signals, after the lock is released, through a per-thread queue: a callback that
-//! signals the next semaphore of a long chain does not nest.
+//! Callbacks run on the thread that signals, after the lock is released (see `callbacks`).
 
+use crate::callbacks::{self, Callback, Kind};
 use crate::sync::{AtomicU64, Condvar, Mutex, Ordering};
 use crate::timeline;
-use std::cell::{Cell, RefCell};
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tiree_vm::{RefObject, Result, Status};
@@ -18,8 +16,6 @@ pub const FAILED: u64 = u64::MAX;
 const WAIT_SPIN: Duration = Duration::from_micros(20);
 /// Chains of helpers deeper than this are left to the workers.
 const MAX_HELP_DEPTH: u32 = 32;
-
-type Callback = Box<dyn FnOnce(Result<()>) + Send>;
 
 /// Work that a thread blocked on a semaphore can do itself instead of sleeping.
 pub(crate) trait Helper: Send + Sync {
@@ -36,7 +32,7 @@ pub struct Semaphore {
 
 struct State {
     failure: Option<Status>,
-    waiters: Vec<(u64, Callback)>,
+    waiters: Vec<(u64, Kind, Callback)>,
     helper: Option<Arc<dyn Helper>>,
     sleepers: usize,
 }
@@ -45,30 +41,6 @@ impl RefObject for Semaphore {
     fn type_name(&self) -> &'static str {
         "hal.semaphore"
     }
-}
-
-#[cfg(not(loom))]
-thread_local! {
-    static QUEUED: RefCell<VecDeque<(Callback, Result<()>)>> = const { RefCell::new(VecDeque::new()) };
-    static DRAINING: Cell<bool> = const { Cell::new(false) };
-}
-
-#[cfg(loom)]
-loom::thread_local! {
-    static QUEUED: RefCell<VecDeque<(Callback, Result<()>)>> = RefCell::new(VecDeque::new());
-    static DRAINING: Cell<bool> = Cell::new(false);
-}
-
-/// Runs callbacks, or leaves them to the frame of this thread that is already running some.
-fn run_callbacks(callbacks: impl Iterator<Item = (Callback, Result<()>)>) {
-    QUEUED.with(|queue| queue.borrow_mut().extend(callbacks));
-    if DRAINING.with(|draining| draining.replace(true)) {
-        return;
-    }
-    while let Some((callback, result)) = QUEUED.with(|queue| queue.borrow_mut().pop_front()) {
-        callback(result);
-    }
-    DRAINING.with(|draining| draining.set(false));
 }
 
 impl Semaphore {
@@ -133,7 +105,7 @@ impl Semaphore {
             std::mem::take(&mut state.waiters).into_iter().partition(|w| w.0 <= value);
         state.waiters = left;
         drop(state);
-        run_callbacks(ready.into_iter().map(|(_, callback)| (callback, Ok(()))));
+        callbacks::run(ready.into_iter().map(|(_, kind, callback)| (kind, callback, Ok(()))));
         Ok(())
     }
 
@@ -153,23 +125,33 @@ impl Semaphore {
         }
         let waiters = std::mem::take(&mut state.waiters);
         drop(state);
-        run_callbacks(waiters.into_iter().map(|(_, callback)| (callback, Err(status.clone()))));
+        callbacks::run(waiters.into_iter().map(|(_, kind, callback)| (kind, callback, Err(status.clone()))));
     }
 
-    /// Calls `callback` when the payload reaches `value` or the semaphore fails: at once when it has already.
+    /// Calls `callback` when the payload reaches `value` or the semaphore fails: at once when it has already. It may do
+    /// anything, but others that the same signal makes due on this thread come after it.
     pub fn on_reached(&self, value: u64, callback: impl FnOnce(Result<()>) + Send + 'static) {
+        self.when_reached(value, Kind::Callback, Box::new(callback));
+    }
+
+    /// As `on_reached`, before all callbacks, for what never blocks.
+    pub fn then(&self, value: u64, continuation: impl FnOnce(Result<()>) + Send + 'static) {
+        self.when_reached(value, Kind::Continuation, Box::new(continuation));
+    }
+
+    pub(crate) fn when_reached(&self, value: u64, kind: Kind, callback: Callback) {
         let result = {
             let mut state = self.state.lock();
             match self.value.load(Ordering::Relaxed) {
                 FAILED => Err(state.failure.clone().unwrap_or_else(|| Status::aborted("the semaphore failed"))),
                 now if now >= value => Ok(()),
                 _ => {
-                    state.waiters.push((value, Box::new(callback)));
+                    state.waiters.push((value, kind, callback));
                     return;
                 }
             }
         };
-        run_callbacks(std::iter::once((Box::new(callback) as Callback, result)));
+        callbacks::run(std::iter::once((kind, callback, result)));
     }
 
     /// Says who can bring the next signal about.
@@ -202,6 +184,10 @@ impl Semaphore {
 
     fn wait_pending(&self, value: u64, deadline: Option<Instant>) -> Result<()> {
         let timeout = || Err(Status::deadline_exceeded("the semaphore was not signalled in time"));
+        callbacks::run_all();
+        if let Some(result) = self.poll(value) {
+            return result;
+        }
         let start = Instant::now();
         if deadline.is_some_and(|deadline| deadline <= start) {
             return timeout();
@@ -251,7 +237,7 @@ impl Drop for Semaphore {
         let waiters = std::mem::take(&mut self.state.get_mut().waiters);
         if !waiters.is_empty() {
             let status = Status::aborted("the semaphore was released before it was signalled");
-            run_callbacks(waiters.into_iter().map(|(_, callback)| (callback, Err(status.clone()))));
+            callbacks::run(waiters.into_iter().map(|(_, kind, callback)| (kind, callback, Err(status.clone()))));
         }
     }
 }
@@ -289,17 +275,6 @@ mod tests {
         for result in [receiver.recv().unwrap(), waiter.join().unwrap(), semaphore.query().map(|_| ())] {
             assert_eq!(result.unwrap_err().message(), "first");
         }
-    }
-
-    #[test]
-    fn long_chains_of_callbacks_do_not_nest() {
-        let semaphores: Vec<_> = (0..100_000).map(|_| Arc::new(Semaphore::new(0))).collect();
-        for pair in semaphores.windows(2) {
-            let next = pair[1].clone();
-            pair[0].on_reached(1, move |_| next.signal(1).unwrap());
-        }
-        semaphores[0].signal(1).unwrap();
-        assert_eq!(semaphores[semaphores.len() - 1].query().unwrap(), 1);
     }
 
     #[test]

@@ -44,7 +44,7 @@ use crate::vm::function::VmFunction;
 use crate::vm::invocation::{Invocation, call_async, results_object};
 use crate::waiting::wait_for;
 
-/// Numbers of untyped lists in the widths that the function takes: lists from Python hold i64 and f32.
+/// Numbers of untyped lists in the widths that the function takes: lists from Python hold i64 and f64.
 pub fn fit_numbers(function: &Function, mut args: Vec<Value>) -> Vec<Value> {
     for (value, item) in args.iter_mut().zip(&function.cconv().args) {
         let Item::Scalar(kind) = item else { continue };
@@ -52,6 +52,7 @@ pub fn fit_numbers(function: &Function, mut args: Vec<Value>) -> Vec<Value> {
             (Value::I64(v), Kind::I32) => i32::try_from(*v).map_or_else(|_| Value::I64(*v), Value::I32),
             (Value::I32(v), Kind::I64) => Value::I64(i64::from(*v)),
             (Value::F32(v), Kind::F64) => Value::F64(f64::from(*v)),
+            (Value::F64(v), Kind::F32) => Value::F32(*v as f32),
             (other, _) => other.clone(),
         };
     }

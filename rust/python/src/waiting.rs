@@ -1,9 +1,13 @@
 //! Waiting without the GIL, in a way that Ctrl-C ends.
 
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyException, PyValueError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::Wait;
@@ -30,6 +34,7 @@ pub fn wait_for(py: Python<'_>, wait: &dyn Wait, end: Option<Instant>) -> PyResu
             return Ok(true);
         }
         py.check_signals()?;
+        raise_kept()?;
         if end.is_some_and(|e| Instant::now() >= e) {
             return Ok(false);
         }
@@ -71,14 +76,62 @@ pub fn wait_for_fence(
     }
 }
 
-/// A function of Python's that is called once, from any thread. A failure is reported as unraisable.
+thread_local! {
+    /// Callbacks of Python's that run on this thread, one inside the other.
+    static CALLBACKS: Cell<u32> = const { Cell::new(0) };
+    /// What a callback raised to end the program.
+    static KEPT: Cell<Option<PyErr>> = const { Cell::new(None) };
+}
+
+/// A function of Python's that is called once, from any thread. A failure is reported as unraisable; KeyboardInterrupt,
+/// SystemExit and the like on the main thread are raised there when no callback runs any more.
 pub fn callback_once(callback: Py<PyAny>) -> impl FnOnce() + Send + 'static {
     move || {
         // When the interpreter is gone there is nobody left to call.
         Python::try_attach(|py| {
-            if let Err(error) = callback.bind(py).invoke(()) {
-                error.write_unraisable(py, Some(callback.bind(py)));
+            CALLBACKS.set(CALLBACKS.get() + 1);
+            let called = callback.bind(py).invoke(());
+            CALLBACKS.set(CALLBACKS.get() - 1);
+            match called {
+                Ok(_) => {}
+                Err(error) if !error.is_instance_of::<PyException>(py) && on_main_thread(py) => KEPT.set(Some(error)),
+                Err(error) => error.write_unraisable(py, Some(callback.bind(py))),
             }
+            raise_soon();
         });
     }
+}
+
+fn on_main_thread(py: Python<'_>) -> bool {
+    let ask = || {
+        let threading = py.import("threading")?;
+        let main = threading.getattr("main_thread")?.invoke(())?.getattr("ident")?;
+        main.eq(threading.getattr("get_ident")?.invoke(())?)
+    };
+    ask().unwrap_or(false)
+}
+
+/// Has the interpreter raise what a callback left on this thread, which is the main thread, as soon as it goes on.
+fn raise_soon() {
+    extern "C" fn raise(_: *mut c_void) -> c_int {
+        // The interpreter calls this with the GIL held, perhaps inside of another callback: then the last one asks again.
+        Python::attach(|py| match raise_kept() {
+            Ok(()) => 0,
+            Err(error) => {
+                error.restore(py);
+                -1
+            }
+        })
+    }
+    let kept = KEPT.take();
+    if kept.is_some() && CALLBACKS.get() == 0 {
+        // SAFETY: a function that may be called at any time. When the queue is full the next wait raises it.
+        unsafe { ffi::Py_AddPendingCall(Some(raise), null_mut()) };
+    }
+    KEPT.set(kept);
+}
+
+/// What a callback raised on this thread to end the program, when none runs any more.
+fn raise_kept() -> PyResult<()> {
+    if CALLBACKS.get() > 0 { Ok(()) } else { KEPT.take().map_or(Ok(()), Err) }
 }

@@ -149,7 +149,7 @@ fn defer(workers: &Workers, waits: &Fence, operation: QueueOp, signals: Option<A
         fence.set_helper(&(Arc::new(Deferred { waits }) as Arc<dyn Helper>));
     }
     let workers = workers.clone();
-    waits.on_reached(move |result| match (result, signals) {
+    waits.then(move |result| match (result, signals) {
         (Ok(()), signals) => start(&workers, operation, signals),
         (Err(status), Some(fence)) => fence.fail(&status),
         (Err(_), None) => {}

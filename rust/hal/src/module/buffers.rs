@@ -240,6 +240,6 @@ pub(super) fn view_trace(module: &HalModule, frame: &mut CallFrame<'_>) -> Resul
     let count = frame.span()?;
     let Some(sink) = &module.debug_sink else { return Ok(Flow::Done) };
     let views: Vec<Arc<BufferView>> = (0..count).map(|_| frame.get_ref()).collect::<Result<_>>()?;
-    sink(&text(key), &views);
+    sink(&text(key), &views)?;
     Ok(Flow::Done)
 }

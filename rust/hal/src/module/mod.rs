@@ -52,7 +52,7 @@ pub fn native_module(name: &str, topology: &TopologyOptions, options: LoadOption
 const TRACED_ELEMENTS: usize = 1024;
 
 /// A debug sink that prints to stderr, as run-module prints tensors.
-pub fn print_trace(key: &str, views: &[Arc<BufferView>]) {
+pub fn print_trace(key: &str, views: &[Arc<BufferView>]) -> Result<()> {
     eprintln!("=== {key} ===");
     for view in views {
         match crate::values::format_view(view, TRACED_ELEMENTS) {
@@ -61,10 +61,11 @@ pub fn print_trace(key: &str, views: &[Arc<BufferView>]) {
         }
     }
     eprintln!();
+    Ok(())
 }
 
-/// Receives what `buffer_view.trace` prints: a key and the views.
-pub type DebugSink = Box<dyn Fn(&str, &[Arc<BufferView>]) + Send + Sync>;
+/// Receives what `buffer_view.trace` prints: a key and the views. The call fails with its error.
+pub type DebugSink = Box<dyn Fn(&str, &[Arc<BufferView>]) -> Result<()> + Send + Sync>;
 
 /// The `hal` module over a list of devices.
 pub struct HalModule {

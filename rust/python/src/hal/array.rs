@@ -38,19 +38,23 @@ pub fn device_array(py: Python<'_>, view: Arc<BufferView>) -> PyResult<Bound<'_,
 pub struct DeviceArrayBase {
     implicit_host_transfer: bool,
     override_dtype: Option<Py<PyAny>>,
+    bits_dtype: Option<Py<PyAny>>,
 }
 
 #[pymethods]
 impl DeviceArrayBase {
     /// `DeviceArrayBase(view)`, as the runtime makes results, or IREE's `DeviceArrayBase(device, view)`, which does not
-    /// allow implicit transfers unless told so.
+    /// allow implicit transfers unless told so. On the host the elements are converted to `override_dtype`, or are those of
+    /// `bits_dtype` with the same bits.
     #[new]
-    #[pyo3(signature = (device, buffer_view = None, implicit_host_transfer = None, override_dtype = None))]
+    #[pyo3(signature = (device, buffer_view = None, implicit_host_transfer = None, override_dtype = None,
+                        bits_dtype = None))]
     fn new(
         device: &Bound<'_, PyAny>,
         buffer_view: Option<&Bound<'_, HalBufferView>>,
         implicit_host_transfer: Option<bool>,
         override_dtype: Option<Py<PyAny>>,
+        bits_dtype: Option<Py<PyAny>>,
     ) -> PyResult<PyClassInitializer<DeviceArrayBase>> {
         let (view, default) = match (buffer_view, device.cast::<HalBufferView>()) {
             (Some(view), _) => (view, false),
@@ -59,7 +63,7 @@ impl DeviceArrayBase {
         };
         let base = PyClassInitializer::from(HalBufferView(view.get().0.clone()));
         let implicit_host_transfer = implicit_host_transfer.unwrap_or(default);
-        Ok(base.add_subclass(DeviceArrayBase { implicit_host_transfer, override_dtype }))
+        Ok(base.add_subclass(DeviceArrayBase { implicit_host_transfer, override_dtype, bits_dtype }))
     }
 
     /// Whether operators and numpy may look at the contents without `to_host()`.
@@ -68,7 +72,13 @@ impl DeviceArrayBase {
         self.implicit_host_transfer
     }
 
-    /// The dtype that stands in for the element type's own, or None.
+    /// The dtype whose elements have the bits that the device has, when it is not the element type's own.
+    #[getter]
+    fn bits_dtype(&self, py: Python<'_>) -> Option<Py<PyAny>> {
+        self.bits_dtype.as_ref().map(|dtype| dtype.clone_ref(py))
+    }
+
+    /// The dtype that elements are converted to on the host, or None.
     #[getter]
     fn override_dtype(&self, py: Python<'_>) -> Option<Py<PyAny>> {
         self.override_dtype.as_ref().map(|dtype| dtype.clone_ref(py))
@@ -80,7 +90,7 @@ impl DeviceArrayBase {
     /// Called by CPython with a valid view.
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let this = slf.get();
-        if !this.implicit_host_transfer || this.override_dtype.is_some() {
+        if !this.implicit_host_transfer || this.override_dtype.is_some() || this.bits_dtype.is_some() {
             return Err(PyBufferError::new_err("use to_host()"));
         }
         // SAFETY: the view is CPython's, as the caller promises.

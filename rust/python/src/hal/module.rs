@@ -11,12 +11,12 @@ use tiree_task::TopologyOptions;
 use tiree_vm::context::AnyModule;
 
 use crate::calls::Invoke;
-use crate::errors::IntoPython;
+use crate::errors::{IntoPython, from_python};
 use crate::hal::buffer_view::HalBufferView;
 use crate::hal::device::HalDevice;
 use crate::vm::module::{VmInstance, VmModule};
 
-/// Receives what `flow.tensor.trace` shows: `callback(key, [HalBufferView, ...])`.
+/// Receives what `flow.tensor.trace` shows: `callback(key, [HalBufferView, ...])`. What it raises, the call raises.
 #[pyclass(frozen, module = "tiree._native")]
 pub struct HalModuleDebugSink(Option<Py<PyAny>>);
 
@@ -76,15 +76,13 @@ pub fn create_native_module(
     Ok(module.map(VmModule::native))
 }
 
-fn call_sink(callback: &Py<PyAny>, key: &str, views: &[Arc<BufferView>]) {
-    Python::try_attach(|py| {
-        let call = || {
-            let views = views.iter().map(|view| Bound::new(py, HalBufferView(view.clone())));
-            let list = PyList::new(py, views.collect::<PyResult<Vec<_>>>()?)?;
-            callback.bind(py).invoke((key, list))
-        };
-        if let Err(error) = call() {
-            error.write_unraisable(py, Some(callback.bind(py)));
-        }
+fn call_sink(callback: &Py<PyAny>, key: &str, views: &[Arc<BufferView>]) -> tiree_vm::Result<()> {
+    let called = Python::try_attach(|py| {
+        let views = views.iter().map(|view| Bound::new(py, HalBufferView(view.clone())));
+        let list = views.collect::<PyResult<Vec<_>>>().and_then(|views| PyList::new(py, views));
+        let called = list.and_then(|list| callback.bind(py).invoke((key, list)));
+        called.map(drop).map_err(|error| from_python(py, error))
     });
+    // When the interpreter is gone there is nobody left to call.
+    called.unwrap_or(Ok(()))
 }

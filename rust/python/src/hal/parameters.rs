@@ -129,7 +129,7 @@ impl ParameterIndex {
     }
 
     /// Adds `total_length` bytes of a repeated pattern of 1, 2, 4, 8 or 16 bytes (anything with a buffer).
-    #[pyo3(signature = (key, pattern, total_length, *, metadata = None))]
+    #[pyo3(signature = (key, pattern, total_length, metadata = None))]
     fn add_splat(
         &self,
         key: String,
@@ -152,7 +152,7 @@ impl ParameterIndex {
     }
 
     /// Adds `length` bytes at `offset` of a handle. ValueError when they lie outside of it.
-    #[pyo3(signature = (key, file_handle, length, *, offset = 0, metadata = None))]
+    #[pyo3(signature = (key, file_handle, length, offset = 0, metadata = None))]
     fn add_from_file_handle(
         &self,
         key: String,
@@ -169,7 +169,7 @@ impl ParameterIndex {
 
     /// Adds the memory of anything with a C-contiguous buffer, without a copy. Only programs may change it, and only when
     /// `writable`.
-    #[pyo3(signature = (key, buffer, *, readable = true, writable = false, metadata = None))]
+    #[pyo3(signature = (key, buffer, readable = true, writable = false, metadata = None))]
     fn add_buffer(
         &self,
         key: String,
@@ -256,7 +256,7 @@ impl ParameterIndex {
     }
 
     /// What answers for these parameters in `scope`.
-    #[pyo3(signature = (*, scope = "", max_concurrent_operations = None))]
+    #[pyo3(signature = (scope = "", max_concurrent_operations = None))]
     fn create_provider(&self, scope: &str, max_concurrent_operations: Option<usize>) -> ParameterProvider {
         // Parameters are read where they are mapped, so there is nothing to limit.
         let _ = max_concurrent_operations;

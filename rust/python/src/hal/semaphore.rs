@@ -73,7 +73,7 @@ impl HalSemaphore {
         let (source, at): (PyRef<'_, HalSemaphore>, u64) = exported.extract()?;
         let (source, target) = (source.0.clone(), self.0.clone());
         external_timepoint.py().detach(|| {
-            source.on_reached(at, move |outcome| match outcome {
+            source.then(at, move |outcome| match outcome {
                 // Who set it further meanwhile has signalled the value.
                 Ok(()) => _ = target.signal(value),
                 Err(status) => target.fail(status),

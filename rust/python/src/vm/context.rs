@@ -107,7 +107,8 @@ impl VmContext {
         self.inner.quota().map(|quota| quota.used())
     }
 
-    /// Calls `function` with the values of `inputs` and appends its results to `outputs`.
+    /// Calls `function` with the values of `inputs`; its results become the contents of `outputs`, which stays as it is when
+    /// the call fails and may be `inputs`.
     ///
     /// The call may execute `fuel` instructions, take `timeout` seconds and have `max_stack_depth` calls active.
     #[pyo3(signature = (function, inputs, outputs, *, fuel = None, timeout = None, max_stack_depth = None))]
@@ -123,8 +124,10 @@ impl VmContext {
         max_stack_depth: Option<u32>,
     ) -> PyResult<()> {
         let invocation = self.begin(py, function, inputs, fuel, timeout, max_stack_depth)?;
-        for value in invocation.finish_now(py)? {
-            outputs.0.push(value).or_raise(py, "")?;
+        let results = invocation.finish_now(py)?;
+        py.detach(|| outputs.0.resize(0)).or_raise(py, "")?;
+        for value in results {
+            outputs.append(py, value)?;
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ pub struct VmFunction {
     /// Name of the export.
     #[pyo3(get)]
     pub name: String,
-    /// Ordinal in the module.
+    /// Place among the exports of the module.
     #[pyo3(get)]
     pub ordinal: usize,
     /// Calling convention, `0rr_r`.
@@ -29,15 +29,16 @@ impl VmFunction {
     /// The export `name` of `module`.
     pub fn lookup(module: &AnyModule, name: &str) -> Option<VmFunction> {
         let ordinal = module.lookup_export(name)?;
-        let (cconv, attrs) = match module {
+        let (place, cconv, attrs) = match module {
             AnyModule::Bytecode(m) => {
                 let signature = m.signature(ordinal)?;
                 let attrs = signature.attrs.iter().map(|a| (a.key.clone(), a.value.clone())).collect();
-                (signature.cconv.clone(), attrs)
+                (m.export_place(name)?, signature.cconv.clone(), attrs)
             }
-            AnyModule::Native(m) => (m.exports().get(ordinal)?.cconv.to_owned(), m.attrs(ordinal)),
+            AnyModule::Native(m) => (ordinal, m.exports().get(ordinal)?.cconv.to_owned(), m.attrs(ordinal)),
         };
-        Some(VmFunction { module_name: module.name().to_owned(), name: name.to_owned(), ordinal, cconv, attrs })
+        let (module_name, name) = (module.name().to_owned(), name.to_owned());
+        Some(VmFunction { module_name, name, ordinal: place, cconv, attrs })
     }
 
     /// The value of a reflection attribute.

@@ -30,7 +30,7 @@ impl VmVariantList {
     }
 
     /// Appends `value`, without the GIL when another thread changes the list's length, which may take long.
-    fn append(&self, py: Python<'_>, value: Value) -> PyResult<()> {
+    pub fn append(&self, py: Python<'_>, value: Value) -> PyResult<()> {
         self.0.note_shared(&value);
         let pushed = self.0.push_promptly(value.clone());
         pushed.unwrap_or_else(|| py.detach(|| self.0.push(value))).or_raise(py, "")
@@ -62,9 +62,9 @@ impl VmVariantList {
         self.append(py, Value::I64(value))
     }
 
-    /// Appends an f32, the width that scalar arguments of compiled functions mostly have.
-    fn push_float(&self, py: Python<'_>, value: f32) -> PyResult<()> {
-        self.append(py, Value::F32(value))
+    /// Appends an f64; calls round it to the width that the function takes.
+    fn push_float(&self, py: Python<'_>, value: f64) -> PyResult<()> {
+        self.append(py, Value::F64(value))
     }
 
     /// Appends a list.

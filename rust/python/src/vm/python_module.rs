@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyList, PyTuple};
 use tiree_vm::cconv::{CallingConvention, Kind};
 use tiree_vm::context::AnyModule;
 use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, Value};
@@ -138,9 +138,10 @@ impl Export {
 
 /// Takes what a Python function returned as results of these kinds.
 fn push_results(returned: &Bound<'_, PyAny>, kinds: &[Kind], frame: &mut CallFrame<'_>) -> Result<()> {
-    let values: Vec<Bound<'_, PyAny>> = match (kinds.len(), returned.cast::<PyTuple>()) {
-        (0, _) if returned.is_none() => Vec::new(),
-        (2.., Ok(tuple)) => tuple.iter().collect(),
+    let values: Vec<Bound<'_, PyAny>> = match (kinds.len(), returned.cast::<PyTuple>(), returned.cast::<PyList>()) {
+        (0, ..) if returned.is_none() => Vec::new(),
+        (2.., Ok(tuple), _) => tuple.iter().collect(),
+        (2.., _, Ok(list)) => list.iter().collect(),
         _ => vec![returned.clone()],
     };
     if values.len() != kinds.len() {
@@ -268,6 +269,15 @@ impl PyModuleInterface {
     #[getter]
     fn destroyed(&self) -> bool {
         self.destroyed.load(Ordering::Acquire)
+    }
+
+    fn __repr__(&self) -> String {
+        let state = match (self.destroyed(), self.initialized()) {
+            (true, _) => " destroyed",
+            (false, true) => " initialized",
+            (false, false) => "",
+        };
+        format!("<tiree.runtime.PyModuleInterface '{}'{state}>", self.name)
     }
 }
 

@@ -175,6 +175,17 @@ impl Module for BytecodeModule {
     }
 
     fn lookup_export(&self, name: &str) -> Option<usize> {
+        self.export_place(name).map(|place| self.archive.def().exports[place].ordinal as usize)
+    }
+
+    fn export_names(&self) -> Vec<&str> {
+        self.exports().map(|(name, _)| name).collect()
+    }
+}
+
+impl BytecodeModule {
+    /// Where in the list of exports `name` is.
+    pub fn export_place(&self, name: &str) -> Option<usize> {
         let exports = &self.archive.def().exports;
         let name_at = |at: &u32| exports[*at as usize].name.as_str();
         let by_name = self.by_name.get_or_init(|| {
@@ -183,11 +194,7 @@ impl Module for BytecodeModule {
             places
         });
         let first = by_name.partition_point(|at| name_at(at) < name);
-        by_name.get(first).filter(|at| name_at(at) == name).map(|at| exports[*at as usize].ordinal as usize)
-    }
-
-    fn export_names(&self) -> Vec<&str> {
-        self.exports().map(|(name, _)| name).collect()
+        by_name.get(first).filter(|at| name_at(at) == name).map(|at| *at as usize)
     }
 }
 
