@@ -106,6 +106,13 @@ class Range:
     offset: int = 0
     dynamic_offset: SSAValue | None = None
 
+    def is_apart_from(self, start: int, length: int) -> bool:
+        """Whether it surely has no byte in common with `length` bytes from `start` of the same storage."""
+        if self.dynamic_offset is not None:
+            return False
+        after = self.offset >= start + length
+        return after or (isinstance(self.length, int) and self.offset + self.length <= start)
+
 
 @dataclass(eq=False)
 class Command:

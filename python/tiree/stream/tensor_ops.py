@@ -336,9 +336,7 @@ class TensorOps(ABC):
             return False
         for command, pairs in zip(self.run.commands[producer:], touched[producer:], strict=True):
             for range, (storage, inner) in zip(command.ranges, pairs, strict=True):
-                end = range.storage.length
-                apart = inner >= start + length or (isinstance(end, int) and inner + end <= start)
-                if storage is place and (range.storage.inside is None or not apart):
+                if storage is place and not range.is_apart_from(start - inner, length):
                     return False
         return True
 

@@ -149,9 +149,11 @@ class _Loops:
             if dim == n.output_batch_dimension:
                 names: list[tuple[str | int, Size]] = [("batch", shape[dim])]
             elif dim == n.output_feature_dimension:
-                names = [("feature", _whole(shape[dim]) // self.groups)]
-                if self.groups > 1:
-                    names.insert(0, ("group", self.groups))
+                names = [("group", self.groups)] if self.groups > 1 else []
+                features = _whole(shape[dim]) // self.groups
+                # A depthwise convolution has the group alone, so that nothing but the generic makes its result.
+                if features != 1 or not names:
+                    names.append(("feature", features))
             else:
                 names = [(n.output_spatial_dimensions.index(dim), shape[dim])]
             for name, size in names:
@@ -233,7 +235,8 @@ class _Loops:
             if dim == n.kernel_output_feature_dimension:
                 if self.groups > 1:
                     dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
-                dims.append(_Dim(size // self.groups, AffineExpr.dimension(loop_of["feature"])))
+                if "feature" in loop_of:
+                    dims.append(_Dim(size // self.groups, AffineExpr.dimension(loop_of["feature"])))
             elif dim == n.kernel_input_feature_dimension:
                 if feature_loop >= 0:
                     dims.append(_Dim(size, AffineExpr.dimension(feature_loop)))
