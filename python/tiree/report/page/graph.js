@@ -295,9 +295,11 @@ function showDetails(node, number) {
   ].filter(([, value]) => value);
   const list = (title, items) => (items.length ? [el("h4", {}, title), el("ul", {}, items.map((item) => el("li", {}, el("code", {}, item))))] : []);
   const reads = [...near("to", "from").map(([label, type]) => `${label}: ${type}`), ...(node.constants ?? [])];
-  byId("details").replaceChildren(
+  byId("details").scrollTop = 0;
+  byId("chosen").replaceChildren(
     el("h3", {}, node.label),
-    el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])),
+    el("dl", { class: "facts" }, facts.map(([name, value]) => [el("dt", {}, name), el("dd", {}, value)])));
+  byId("chosen-more").replaceChildren(
     ...list("Computes", row?.ops ?? []),
     ...list("Reads", reads),
     ...list("Read by", near("from", "to").map(([label, type]) => `${label}: ${type}`)),

@@ -4,7 +4,7 @@
 function table(caption, columns, rows, first, falling) {
   const body = el("tbody");
   const heads = columns.map((column, index) =>
-    el("th", { scope: "col", class: column.number && "number" },
+    el(column.title ? "th" : "td", { scope: "col", class: column.number && "number" },
       column.plain ? column.title : el("button", { type: "button", onclick: () => sort(index) }, column.title)));
   const shown = rows.map((row) => ({
     row,
