@@ -191,6 +191,32 @@ def test_scan_step_has_no_position_arithmetic_in_kernels(flow):
     assert not any("tensor.extract" in kernel for kernel in functions(result.text))
 
 
+BRANCHES = """
+func.func @main(%a: tensor<64xf32>, %b: tensor<64xf32>, %c: i1) -> (tensor<64xf32>, tensor<64xf32>) {
+  %0 = arith.addf %a, %a : tensor<64xf32>
+  %1 = scf.if %c -> (tensor<64xf32>) {
+    %x = arith.mulf %0, %0 : tensor<64xf32>
+    scf.yield %x : tensor<64xf32>
+  } else {
+    scf.yield %0 : tensor<64xf32>
+  }
+  %2 = scf.if %c -> (tensor<64xf32>) {
+    %x = arith.mulf %b, %b : tensor<64xf32>
+    scf.yield %x : tensor<64xf32>
+  } else {
+    scf.yield %b : tensor<64xf32>
+  }
+  %3 = arith.mulf %0, %2 : tensor<64xf32>
+  return %1, %3 : tensor<64xf32>, tensor<64xf32>
+}
+"""
+
+
+def test_what_comes_after_a_branch_does_not_join_what_an_earlier_branch_needs(flow):
+    """The branches stay in order, so the product cannot be made before the first one, which needs the sum."""
+    assert flow(BRANCHES).count("flow.dispatch") == 4
+
+
 def test_dynamic_update_writes_in_place(flow):
     def update(x, y, i):
         return jax.lax.dynamic_update_slice(x, y * 2, (0, i.astype(jnp.int32)))

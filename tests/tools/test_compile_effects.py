@@ -148,9 +148,15 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
     "iree-hal-list-target-backends": effect(
         "--iree-hal-list-target-backends", prints("Registered target backends:\n  llvm-cpu\n"), at("input")
     ),
-    "iree-hal-target-device": effect(
-        "--iree-hal-target-device=local", lambda done: done.err.startswith("note: compiling"),
-        ("add.mlir", "--compile-to=preprocessing"),
+    "iree-hal-target-device": (
+        effect("--iree-hal-target-device=local", lambda done: done.err.startswith("note: compiling"),
+               ("add.mlir", "--compile-to=preprocessing")),
+        effect("--iree-hal-target-device=local[1]", prints("{ordinal = 1 : index}"), at("preprocessing")),
+        effect("--iree-hal-target-device=b=local", prints("util.global private @b = "), at("preprocessing")),
+    ),
+    "iree-hal-default-device": effect(
+        "--iree-hal-default-device=b", prints("default = #hal.device.affinity<@b>"),
+        at("preprocessing", "add", "--iree-hal-target-device=a=local", "--iree-hal-target-device=b=local"),
     ),
     "iree-hal-local-target-device-backends": effect(
         "--iree-hal-local-target-device-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),

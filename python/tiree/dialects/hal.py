@@ -1,9 +1,10 @@
-"""The `hal` dialect: devices, memory, executables and command buffers, one name space for its five files."""
+"""The `hal` dialect: devices, memory, executables and command buffers, one name space for its six files."""
 
 from __future__ import annotations
 
 from xdsl.ir import Dialect
 
+from tiree.dialects.hal_affinity import *  # noqa: F403
 from tiree.dialects.hal_attrs import *  # noqa: F403
 from tiree.dialects.hal_attrs import HAL_ATTRIBUTES
 from tiree.dialects.hal_command_buffer import *  # noqa: F403

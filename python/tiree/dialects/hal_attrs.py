@@ -23,14 +23,14 @@ from xdsl.dialects.builtin import (
     IntegerType,
     Signedness,
     StringAttr,
-    SymbolRefAttr,
 )
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from tiree.support.typed import is_array_attr
+from tiree.dialects.hal_affinity import AFFINITY_ATTRIBUTES
+from tiree.support.typed import int_of, is_array_attr
 
 
 class MemoryType(IntFlag):
@@ -213,8 +213,19 @@ class DeviceTargetAttr(ParametrizedAttribute):
     configuration: DictionaryAttr = param_def()
     targets: ArrayAttr[ExecutableTargetAttr] = param_def()
 
-    def __init__(self, device_id: str, targets: Sequence[ExecutableTargetAttr]) -> None:
-        super().__init__(StringAttr(device_id), DictionaryAttr({}), ArrayAttr(targets))
+    def __init__(
+        self,
+        device_id: str,
+        targets: Sequence[ExecutableTargetAttr],
+        configuration: Mapping[str, Attribute] | None = None,
+    ) -> None:
+        super().__init__(StringAttr(device_id), DictionaryAttr(dict(configuration or {})), ArrayAttr(targets))
+
+    @property
+    def ordinal(self) -> int | None:
+        """Which of the devices that match it is; None: the first."""
+        number = self.configuration.data.get("ordinal")
+        return int_of(number) if number is not None else None
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -244,30 +255,6 @@ class DeviceTargetAttr(ParametrizedAttribute):
             printer.print_string(", ")
             printer.print_attribute(self.targets)
         printer.print_string("> : !hal.device")
-
-
-@irdl_attr_definition
-class DeviceAffinityAttr(ParametrizedAttribute):
-    """`#hal.device.affinity<@__device_0>`: runs on any queue of that device."""
-
-    name = "hal.device.affinity"
-    device: SymbolRefAttr = param_def()
-
-    def __init__(self, device: str | SymbolRefAttr) -> None:
-        super().__init__(SymbolRefAttr(device) if isinstance(device, str) else device)
-
-    @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        with parser.in_angle_brackets():
-            device = parser.parse_attribute()
-        if not isinstance(device, SymbolRefAttr):
-            parser.raise_error("#hal.device.affinity needs a device symbol such as @__device_0")
-        return (device,)
-
-    def print_parameters(self, printer: Printer) -> None:
-        printer.print_string("<")
-        printer.print_attribute(self.device)
-        printer.print_string(">")
 
 
 def _print_flag(printer: Printer, flags: int) -> None:
@@ -418,7 +405,7 @@ HAL_ATTRIBUTES: list[type[Attribute]] = [
     FileType,
     ExecutableTargetAttr,
     DeviceTargetAttr,
-    DeviceAffinityAttr,
+    *AFFINITY_ATTRIBUTES,
     PipelineBindingAttr,
     PipelineLayoutAttr,
 ]

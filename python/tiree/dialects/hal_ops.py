@@ -22,6 +22,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     IRDLOperation,
+    SameVariadicOperandSize,
     irdl_op_definition,
     operand_def,
     opt_operand_def,
@@ -363,6 +364,21 @@ class AllocatorImportOp(IRDLOperation):
 
 
 @irdl_op_definition
+class AllocatorSelectOp(IRDLOperation):
+    """`hal.allocator.select`: the device, with its queues, whose memory serves all of the devices."""
+
+    name = "hal.allocator.select"
+    devices = var_operand_def(DeviceType)
+    queue_affinities = var_operand_def(i64)
+    memory_types = operand_def(i32)
+    buffer_usage = operand_def(i32)
+    selected_device = result_def(DeviceType)
+    selected_queue_affinity = result_def(i64)
+    irdl_options = (SameVariadicOperandSize(),)
+    traits = traits_def(Pure())
+
+
+@irdl_op_definition
 class FileFromMemoryOp(IRDLOperation):
     """`hal.ex.file.from_memory`: host memory as a file that queues can read."""
 
@@ -460,6 +476,7 @@ HAL_HOST_OPS: list[type[Operation]] = [
     BufferStoreOp,
     AllocatorAllocateOp,
     AllocatorImportOp,
+    AllocatorSelectOp,
     FileFromMemoryOp,
     DevicesCountOp,
     DevicesGetOp,

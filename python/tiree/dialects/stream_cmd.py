@@ -192,13 +192,14 @@ class CmdFillOp(IRDLOperation):
 
 @irdl_op_definition
 class CmdFlushOp(IRDLOperation):
-    """`stream.cmd.flush`: makes a range visible to the host."""
+    """`stream.cmd.flush`: makes a range visible to the host, or to another device."""
 
     name = "stream.cmd.flush"
     target = operand_def(ResourceType)
     target_size = operand_def(IndexType)
     target_offset = operand_def(IndexType)
     target_length = operand_def(IndexType)
+    source_affinity = opt_prop_def(Attribute)
 
     def __init__(self, *operands: SSAValue) -> None:
         super().__init__(operands=list(operands))
@@ -206,13 +207,14 @@ class CmdFlushOp(IRDLOperation):
 
 @irdl_op_definition
 class CmdInvalidateOp(IRDLOperation):
-    """`stream.cmd.invalidate`: makes the host's writes to a range visible to the device."""
+    """`stream.cmd.invalidate`: makes the writes of the host, or of another device, visible to the device."""
 
     name = "stream.cmd.invalidate"
     target = operand_def(ResourceType)
     target_size = operand_def(IndexType)
     target_offset = operand_def(IndexType)
     target_length = operand_def(IndexType)
+    source_affinity = opt_prop_def(Attribute)
 
 
 @irdl_op_definition

@@ -42,6 +42,7 @@ _LIKE_OPERAND = {
     "flow.tensor.update": 0,
     "flow.tensor.store": 1,
     "flow.tensor.clone": 0,
+    "flow.tensor.transfer": 0,
     "tensor.bitcast": 0,
 }
 """By operation: the operand whose sizes the result has."""
@@ -94,7 +95,7 @@ _OPERAND_SEGMENTS = {
 
 def operand_dims(op: Operation, value: SSAValue) -> list[SSAValue] | None:
     """The sizes of the `?` dimensions of `value` as `op`, which reads it, has them among its operands."""
-    if op.name in ("hal.tensor.export", "flow.tensor.tie_shape", "flow.tensor.clone"):
+    if op.name in ("hal.tensor.export", "flow.tensor.tie_shape", "flow.tensor.clone", "flow.tensor.transfer"):
         return list(op.operands[1:])
     found = _OPERAND_SEGMENTS.get(op.name)
     if found is None:

@@ -25,6 +25,7 @@ _PURE_OPS = frozenset(
         "flow.tensor.slice",
         "flow.tensor.splat",
         "flow.tensor.tie_shape",
+        "flow.tensor.transfer",
         "flow.tensor.update",
     )
 )

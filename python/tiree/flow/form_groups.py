@@ -12,6 +12,7 @@ from tiree.dialects.arith import constant_of
 from tiree.dialects.dense import DenseAttr
 from tiree.flow.body_size import MAX_WEIGHT, weight_of
 from tiree.flow.cost import MAX_BINDINGS, MAX_REDUCTIONS
+from tiree.flow.cse import is_pure
 from tiree.flow.dependencies import Dependencies
 from tiree.flow.groups import Fit, Group, add_member, fit_beside, fit_into, start_group
 from tiree.flow.materialize_slices import is_store, root_of
@@ -41,6 +42,7 @@ class Grouping:
         self.dependencies = Dependencies()
         self._operands: dict[Operation, list[SSAValue]] = {}
         self._weights: dict[Operation, int] = {}
+        self._last_effect: Operation | None = None
 
     def operands(self, op: Operation) -> list[SSAValue]:
         """Everything `op` reads, also inside its regions."""
@@ -83,7 +85,13 @@ class Grouping:
         self.owner[op] = group
 
     def leave_outside(self, op: Operation) -> None:
-        self.dependencies.add(op, self.sources(op))
+        """Notes what `op` needs; ops that may have effects stay in order, so each needs the one before."""
+        sources = self.sources(op)
+        if not is_pure(op):
+            if self._last_effect is not None:
+                sources[self._last_effect] = None
+            self._last_effect = op
+        self.dependencies.add(op, sources)
 
     def _connect(self, group: Group, op: Operation) -> None:
         """Notes what `group` needs and binds, and how much it computes, with `op` in it."""

@@ -30,6 +30,8 @@ def assign_target_passes(options: CompileOptions) -> list[ModulePass]:
             cpu=options.llvmcpu_target_cpu,
             features=options.llvmcpu_target_cpu_features,
             stack_limit=options.llvmcpu_stack_allocation_limit,
+            devices=options.hal_target_devices,
+            default=options.hal_default_device,
         )
     ]
 

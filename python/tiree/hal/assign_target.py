@@ -1,7 +1,8 @@
-"""`tiree-hal-assign-target`: names the device that a module is compiled for.
+"""`tiree-hal-assign-target`: names the devices that a module is compiled for.
 
-In: a module that may have named one itself. Out: `util.global private @__device_0` with a `#hal.device.target`, and the
-module attribute `stream.affinity.default` that points to it.
+In: a module that may have named them itself; promises of devices. Out: a `util.global private` with a
+`#hal.device.target` for each (`@__device_0` unless it has a name), affinities to them in the place of promises, and the
+module attribute `stream.affinity.default` that points to the device of work that names none.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
-from xdsl.ir import Attribute
+from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from tiree.dialects import hal, util
+from tiree.support.devices import FLAG, DeviceSpec, default_device, parse_devices
+from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
 
 DEVICE_GLOBAL = "__device_0"
+_PLACES = ("target", "affinity", "stream.affinity")
+"""What properties and attributes name a device."""
 
 
 def device_target(triple: str, cpu: str, features: str, stack_limit: int) -> hal.DeviceTargetAttr:
@@ -32,6 +38,13 @@ def device_target(triple: str, cpu: str, features: str, stack_limit: int) -> hal
     return hal.DeviceTargetAttr("local", [hal.ExecutableTargetAttr("llvm-cpu", format, configuration)])
 
 
+def _numbered(target: hal.DeviceTargetAttr, device: DeviceSpec) -> hal.DeviceTargetAttr:
+    if device.ordinal is None:
+        return target
+    number = {"ordinal": IntegerAttr(device.ordinal, IndexType())}
+    return hal.DeviceTargetAttr(target.device_id.data, target.targets.data, number)
+
+
 @dataclass(frozen=True)
 class AssignTargetPass(ModulePass):
     """See the module's docstring."""
@@ -42,16 +55,49 @@ class AssignTargetPass(ModulePass):
     features: str = ""
     stack_limit: int = 32768
     device: hal.DeviceTargetAttr | None = None
-    """The device; None: the local CPU, described by the other fields."""
+    """The device; None: local CPUs, described by the other fields."""
+    devices: tuple[str, ...] = ()
+    """`[NAME=]local[ORDINAL]` each; empty: one."""
+    default: str = ""
+    """Name or number of the device of work that names none."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
-        device = next((o for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)), None)
-        if device is None:
-            target = self.device or device_target(self.triple, self.cpu, self.features, self.stack_limit)
-            device = util.GlobalOp(SymbolNames(op).unique(DEVICE_GLOBAL), hal.DeviceType(), target)
-            block = op.body.block
-            if block.first_op is None:
-                block.add_op(device)
-            else:
-                block.insert_op_before(device, block.first_op)
-        op.attributes.setdefault("stream.affinity.default", hal.DeviceAffinityAttr(device.sym_name.data))
+        given = [o.sym_name.data for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)]
+        default = given[0] if given else self._name_devices(op, given)
+        op.attributes.setdefault("stream.affinity.default", hal.DeviceAffinityAttr(default))
+        for inner in op.walk():
+            _keep_promises(inner, given)
+
+    def _name_devices(self, module: ModuleOp, names: list[str]) -> str:
+        """Makes the globals, adds their names to `names`; returns that of the default device."""
+        specs = parse_devices(self.devices or ("local",))
+        default = default_device(specs, self.default)
+        target = self.device or device_target(self.triple, self.cpu, self.features, self.stack_limit)
+        symbols = SymbolNames(module)
+        made = [
+            util.GlobalOp(symbols.unique(device.name), hal.DeviceType(), _numbered(target, device)) for device in specs
+        ]
+        names.extend(device.sym_name.data for device in made)
+        block = module.body.block
+        if block.first_op is None:
+            block.add_ops(made)
+        else:
+            block.insert_ops_before(made, block.first_op)
+        return names[specs.index(default)]
+
+
+def _keep_promises(op: Operation, names: list[str]) -> None:
+    """Affinities in the place of promises. Raises `CompileError` for a device that there is not."""
+    for attributes in (op.properties, op.attributes):
+        for place in _PLACES:
+            value = attributes.get(place)
+            if isinstance(value, hal.DevicePromiseAttr):
+                value = attributes[place] = hal.DeviceAffinityAttr(value.device, value.queue_mask.data)
+            if isinstance(value, hal.DeviceAffinityAttr) and value.device_name not in names:
+                what = f"{op.name} names device @{value.device_name}; the program has {_listed(names)}"
+                hint = f"name it: {FLAG}={value.device_name}=local[0]"
+                raise CompileError(Diagnostic(what, location_of(op), hint))
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"@{name}" for name in names)

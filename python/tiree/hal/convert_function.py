@@ -58,7 +58,7 @@ class FunctionConverter:
         self.executables = executables
         self.initialization = initialization
         self.memoize = memoize
-        self.emitter = Emitter(region.blocks[0], initialization.device_name)
+        self.emitter = Emitter(region.blocks[0], initialization.default)
         self.memoized = 0
         self.handlers: dict[str, Callable[[Operation], None]] = {
             "stream.tensor.import": self._tensor_import,
@@ -99,6 +99,7 @@ class FunctionConverter:
                     continue  # absorbed by an operation before it
                 if handler is not None:
                     self.emitter.anchor = op
+                    self.emitter.go_to(op.properties.get("affinity"))
                     handler(op)
                 elif op.name.startswith("stream."):
                     raise CompileError(Diagnostic(f"{op.name} has no lowering to hal", location_of(op)))
@@ -184,7 +185,7 @@ class FunctionConverter:
         signal = self._signal(op.result_timepoint)
         alloca = hal.DeviceQueueAllocaOp(
             emitter.device(),
-            emitter.any_queue(),
+            emitter.queue(),
             wait,
             signal,
             emitter.i64(0),
@@ -223,7 +224,7 @@ class FunctionConverter:
         signal = self._signal(op.result_timepoint)
         emitter.add(
             hal.DeviceQueueDeallocaOp(
-                emitter.device(), emitter.any_queue(), self._wait(op.await_timepoint), signal, op.resource
+                emitter.device(), emitter.queue(), self._wait(op.await_timepoint), signal, op.resource
             )
         )
         self._replace(op, signal)
@@ -236,7 +237,7 @@ class FunctionConverter:
         assert isinstance(op.result.type, stream.ResourceType)
         memory, usage = self._memory(op.result.type.lifetime.data)
         allocate = hal.AllocatorAllocateOp(
-            operands=[self._allocator(), self.emitter.any_queue(), memory, usage, op.storage_size],
+            operands=[self._allocator(), self.emitter.queue(), memory, usage, op.storage_size],
             result_types=[hal.BufferType()],
         )
         self._replace(op, self.emitter.value(allocate))
@@ -247,7 +248,7 @@ class FunctionConverter:
         imported = hal.AllocatorImportOp(
             operands=[
                 self._allocator(),
-                self.emitter.any_queue(),
+                self.emitter.queue(),
                 memory,
                 usage,
                 op.source,
@@ -264,7 +265,7 @@ class FunctionConverter:
         file = hal.FileFromMemoryOp(
             operands=[
                 self.emitter.device(),
-                self.emitter.any_queue(),
+                self.emitter.queue(),
                 op.source,
                 op.source_offset,
                 op.source_length,
@@ -282,7 +283,7 @@ class FunctionConverter:
         emitter.add(
             hal.DeviceQueueReadOp(
                 emitter.device(),
-                emitter.any_queue(),
+                emitter.queue(),
                 self._wait(op.await_timepoint),
                 signal,
                 op.source,
@@ -332,7 +333,7 @@ class FunctionConverter:
         assert isinstance(op, stream.TimepointChainExternalOp)
         emitter = self.emitter
         for fence in op.external_values:
-            emitter.add(hal.DeviceQueueBarrierOp(emitter.device(), emitter.any_queue(), op.await_timepoint, fence))
+            emitter.add(hal.DeviceQueueBarrierOp(emitter.device(), emitter.queue(), op.await_timepoint, fence))
         self._replace(op)
 
     # Other dialects' operations on converted types.
@@ -367,7 +368,7 @@ class FunctionConverter:
         elif self.memoize and _is_constant(op):
             self._execute_memoized(op, commands, wait, signal)
         else:
-            self._execute_once(commands, arguments, wait, signal)
+            self._execute_once(op, commands, wait, signal)
         self._replace(op, signal)
 
     def _transfer(
@@ -375,7 +376,7 @@ class FunctionConverter:
     ) -> None:
         """A single fill or copy needs no command buffer."""
         emitter = self.emitter
-        common = (emitter.device(), emitter.any_queue(), wait, signal)
+        common = (emitter.device(), emitter.queue(), wait, signal)
         if isinstance(command, stream.CmdFillOp):
             emitter.add(
                 hal.DeviceQueueFillOp(
@@ -399,17 +400,17 @@ class FunctionConverter:
             )
 
     def _execute_once(
-        self, commands: list[Operation], arguments: dict[SSAValue, SSAValue], wait: SSAValue, signal: SSAValue
+        self, op: stream.CmdExecuteOp, commands: list[Operation], wait: SSAValue, signal: SSAValue
     ) -> None:
         """Records for this one submission."""
         emitter = self.emitter
-        create = hal.CommandBufferCreateOp(
-            emitter.device(), emitter.any_queue(), None, modes=CommandBufferMode.ONE_SHOT
-        )
+        arguments: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.resource_operands, strict=True))
+        create = hal.CommandBufferCreateOp(emitter.device(), emitter.queue(), None, modes=CommandBufferMode.ONE_SHOT)
         command_buffer = emitter.value(create)
 
         def executable(name: str) -> SSAValue:
-            return emitter.load_global(self.initialization.executable_global(name), hal.ExecutableType())
+            loaded = self.initialization.executable_global(name, op.affinity)
+            return emitter.load_global(loaded, hal.ExecutableType())
 
         def function(loaded: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
             return self.initialization.function_id(emitter, loaded, entry_point)
@@ -417,7 +418,7 @@ class FunctionConverter:
         Recorder(emitter, self.executables, executable, function, arguments, lambda value: value).record(
             commands, command_buffer
         )
-        emitter.add(hal.DeviceQueueExecuteOp(emitter.device(), emitter.any_queue(), wait, signal, command_buffer))
+        emitter.add(hal.DeviceQueueExecuteOp(emitter.device(), emitter.queue(), wait, signal, command_buffer))
 
     def _execute_memoized(
         self, op: stream.CmdExecuteOp, commands: list[Operation], wait: SSAValue, signal: SSAValue
@@ -442,8 +443,9 @@ class FunctionConverter:
             return start.emitter.constant(attr)
 
         emitter = start.emitter
+        emitter.go_to(op.affinity)
         capacity = emitter.index(len(table)) if table else None
-        command_buffer = emitter.value(hal.CommandBufferCreateOp(emitter.device(), emitter.any_queue(), capacity))
+        command_buffer = emitter.value(hal.CommandBufferCreateOp(emitter.device(), emitter.queue(), capacity))
         Recorder(emitter, self.executables, start.executable, start.function, bound, constant).record(
             commands, command_buffer
         )
@@ -454,7 +456,7 @@ class FunctionConverter:
     def _submit(self, name: str, table: list[tuple[SSAValue, SSAValue]], wait: SSAValue, signal: SSAValue) -> None:
         emitter = self.emitter
         recorded = emitter.load_global(name, hal.CommandBufferType())
-        common = (emitter.device(), emitter.any_queue(), wait, signal, recorded)
+        common = (emitter.device(), emitter.queue(), wait, signal, recorded)
         if not table:
             emitter.add(hal.DeviceQueueExecuteOp(*common))
             return

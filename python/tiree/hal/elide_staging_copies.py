@@ -69,13 +69,20 @@ def _lifetime(value: SSAValue) -> str:
     return value.type.lifetime.data if isinstance(value.type, stream.ResourceType) else ""
 
 
+def _is_shared(execute: stream.CmdExecuteOp, argument: SSAValue) -> bool:
+    """Whether another execution (on another device) uses the resource that is `argument` in this one."""
+    assert isinstance(argument, BlockArgument)
+    users = (use.operation for use in execute.resource_operands[argument.index].uses)
+    return any(isinstance(user, stream.CmdExecuteOp) and user is not execute for user in users)
+
+
 def _redirect(execute: stream.CmdExecuteOp, copy: stream.CmdCopyOp) -> bool:
     """Makes everybody who uses the source of `copy` use its target, if nobody could tell; removes the copy."""
     source, start, length = copy.source, constant_int(copy.source_offset), constant_int(copy.length)
     target_start = constant_int(copy.target_offset)
     if start is None or length is None or target_start is None or target_start % _ALIGNMENT:
         return False
-    if _lifetime(source) != "transient" or _lifetime(copy.target) != "staging":
+    if _lifetime(source) != "transient" or _lifetime(copy.target) != "staging" or _is_shared(execute, source):
         return False
     uses = [use for op in execute.body.walk() for use in _uses_of(op) if op.operands[use.resource] is source]
     shared: list[_Use] = []

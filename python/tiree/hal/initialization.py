@@ -1,4 +1,4 @@
-"""The initializer of a module: finds the device, loads executables, uploads constants, records command buffers.
+"""The initializer of a module: finds the devices, loads executables, uploads constants, records command buffers.
 
 Everything happens in one `util.initializer`, so that values are shared. A global is kept only where code outside the
 initializer reads it.
@@ -12,8 +12,9 @@ from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.dialects import hal, util
+from tiree.dialects.hal_affinity import ANY_QUEUE, DeviceAffinityAttr
 from tiree.hal.executables import Executables
-from tiree.hal.targets import device_global
+from tiree.hal.find_device import check_found, find_function
 from tiree.hal.values import Emitter
 from tiree.support.symbols import SymbolNames
 
@@ -21,52 +22,80 @@ from tiree.support.symbols import SymbolNames
 class Initialization:
     """Builds the initializer step by step; `finish` puts it and the globals into the module."""
 
-    def __init__(self, module: ModuleOp, executables: Executables, functions_by_name: bool) -> None:
+    def __init__(
+        self,
+        module: ModuleOp,
+        executables: Executables,
+        functions_by_name: bool,
+        default: DeviceAffinityAttr,
+        used: Sequence[util.GlobalOp],
+    ) -> None:
         self.module = module
         self.functions_by_name = functions_by_name
         self.executables = executables
-        self.device = device_global(module)
-        self.device_name = self.device.sym_name.data
-        self.target = self.device.initial_value
+        self.default = default
+        self.devices = used
         self.region = Region(Block())
-        self.emitter = Emitter(self.region.blocks[0], self.device_name)
+        self.emitter = Emitter(self.region.blocks[0], default)
         self.names = SymbolNames(module)
         self._globals: list[util.GlobalOp] = []
-        self._executables: dict[str, SSAValue] = {}
-        self._functions: dict[SymbolRefAttr, SSAValue] = {}
-        self._executable_globals: dict[str, str] = {}
-        self._get_device()
+        self._executables: dict[tuple[str, str], SSAValue] = {}
+        self._functions: dict[tuple[SSAValue, SymbolRefAttr], SSAValue] = {}
+        self._executable_globals: dict[tuple[str, str], str] = {}
+        self._get_devices()
 
-    def _get_device(self) -> None:
-        # A context without devices gives null here, which the first call that takes the device refuses by name.
+    def _get_devices(self) -> None:
         emitter = self.emitter
-        zero = emitter.index(0)
-        device = emitter.value(hal.DevicesGetOp(zero))
-        emitter.remember(("global", self.device_name), device)
-        emitter.add(util.GlobalStoreOp(device, self.device_name))
+        if len(self.devices) == 1 and not self._ordinal(self.devices[0]):
+            # A context without devices gives null here, which the first call that takes the device refuses by name.
+            self._keep_device(self.devices[0], emitter.value(hal.DevicesGetOp(emitter.index(0))))
+            return
+        target = self.devices[0].initial_value
+        assert isinstance(target, hal.DeviceTargetAttr)
+        find = find_function(self.names.unique("__find_device"), target)
+        self.module.body.block.add_op(find)
+        for device in self.devices:
+            wanted = emitter.index(self._ordinal(device))
+            found = emitter.value(util.CallOp(find.sym_name.data, [wanted], [hal.DeviceType()]))
+            for op in check_found(found, device):
+                emitter.add(op)
+            self._keep_device(device, found)
+
+    def _keep_device(self, device: util.GlobalOp, value: SSAValue) -> None:
+        name = device.sym_name.data
+        self.emitter.remember(("global", name), value)
+        self.emitter.add(util.GlobalStoreOp(value, name))
+
+    def _ordinal(self, device: util.GlobalOp) -> int:
+        target = device.initial_value
+        return (target.ordinal or 0) if isinstance(target, hal.DeviceTargetAttr) else 0
 
     def executable(self, name: str) -> SSAValue:
-        """The loaded executable, inside the initializer."""
-        found = self._executables.get(name)
+        """The executable as loaded for the device where the emitter is, inside the initializer."""
+        key = self.emitter.device_name, name
+        found = self._executables.get(key)
         if found is None:
             symbol = self.executables.binary_symbol(name)
-            create = hal.ExecutableCreateOp(self.emitter.device(), self.emitter.any_queue(), symbol)
-            found = self._executables[name] = self.emitter.value(create)
+            create = hal.ExecutableCreateOp(self.emitter.device(), self.emitter.i64(ANY_QUEUE), symbol)
+            found = self._executables[key] = self.emitter.value(create)
         return found
 
-    def executable_global(self, name: str) -> str:
-        """The name of a global that holds the loaded executable, for code outside the initializer."""
-        global_name = self._executable_globals.get(name)
+    def executable_global(self, name: str, affinity: Attribute | None) -> str:
+        """The name of a global that holds the executable of a device, for code outside the initializer."""
+        self.emitter.go_to(affinity)
+        key = self.emitter.device_name, name
+        global_name = self._executable_globals.get(key)
         if global_name is None:
-            global_name = self.add_global(f"{self.device_name}_executable_{name}", self.executable(name))
-            self._executable_globals[name] = global_name
+            global_name = self.add_global(f"{key[0]}_executable_{name}", self.executable(name))
+            self._executable_globals[key] = global_name
         return global_name
 
     def function(self, executable: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
         """The id of a function, inside the initializer."""
-        found = self._functions.get(entry_point)
+        key = executable, entry_point
+        found = self._functions.get(key)
         if found is None:
-            found = self._functions[entry_point] = self.function_id(self.emitter, executable, entry_point)
+            found = self._functions[key] = self.function_id(self.emitter, executable, entry_point)
         return found
 
     def function_id(self, emitter: Emitter, executable: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
@@ -78,8 +107,8 @@ class Initialization:
         return emitter.i64(ordinal.value.data)
 
     def _is_local(self) -> bool:
-        target = self.target
-        return isinstance(target, hal.DeviceTargetAttr) and target.device_id.data == "local"
+        targets = [device.initial_value for device in self.devices]
+        return all(isinstance(one, hal.DeviceTargetAttr) and one.device_id.data == "local" for one in targets)
 
     def add_global(self, wanted: str, value: SSAValue) -> str:
         """A global that the initializer sets to `value`; its name, which is `wanted` unless that is taken."""
@@ -118,8 +147,9 @@ class Initialization:
         self.emitter.add(util.ReturnOp())
         initializer = util.InitializerOp(self.region)
         block = self.module.body.block
-        self.device.properties.pop("initial_value", None)
-        block.insert_ops_before(self._globals, self.device)
+        for device in self.devices:
+            device.properties.pop("initial_value", None)
+        block.insert_ops_before(self._globals, self.devices[0])
         functions: Sequence[Operation] = [op for op in block.ops if op.name in ("util.func", "util.initializer")]
         if functions:
             block.insert_op_before(initializer, functions[0])

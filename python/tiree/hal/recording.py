@@ -116,8 +116,8 @@ class Recorder:
 
 
 def commands_of(ops: Iterable[Operation]) -> list[Operation]:
-    """The commands among the operations of an execution; flushes mean nothing on host-coherent memory."""
-    return [op for op in ops if not isinstance(op, (stream.YieldOp, stream.CmdFlushOp))]
+    """The commands among the operations of an execution; flushes and the like mean nothing on host-coherent memory."""
+    return [op for op in ops if not isinstance(op, stream.YieldOp | stream.CmdFlushOp | stream.CmdInvalidateOp)]
 
 
 def fill_pattern(emitter: Emitter, value: SSAValue) -> SSAValue:

@@ -9,6 +9,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import hal, util
 from tiree.dialects.arith import ConstantOp, constant_of
+from tiree.dialects.hal_affinity import DeviceAffinityAttr, DeviceOptimalAttr
 from tiree.support.locations import take_location
 
 
@@ -18,13 +19,14 @@ class Emitter:
     `top` is the block that dominates everything that is added; cached values go in front of its first operation.
     """
 
-    def __init__(self, top: Block, device: str) -> None:
+    def __init__(self, top: Block, default: DeviceAffinityAttr) -> None:
         self.top = top
         self.block = top
         self.anchor: Operation | None = None
         self.source: Operation | None = None
         """What is being converted, where that is not `anchor`; it gives new operations their location."""
-        self._device_name = device
+        self._default = default
+        self._place = default
         self._cache: dict[object, SSAValue] = {}
         self._indices: dict[int, SSAValue] = {}
         self._remember_top()
@@ -87,8 +89,14 @@ class Emitter:
     def i64(self, value: int) -> SSAValue:
         return self.constant(IntegerAttr(value, i64))
 
-    def any_queue(self) -> SSAValue:
-        return self.i64(-1)
+    def go_to(self, affinity: Attribute | None) -> None:
+        """Says where what is added from now on runs; memory for several devices is asked of the first."""
+        if isinstance(affinity, DeviceOptimalAttr):
+            affinity = affinity.affinities.data[0]
+        self._place = affinity if isinstance(affinity, DeviceAffinityAttr) else self._default
+
+    def queue(self) -> SSAValue:
+        return self.i64(self._place.queue_mask.data)
 
     def null_fence(self) -> SSAValue:
         return self.cached("null fence", lambda: util.NullOp(hal.FenceType()))
@@ -96,8 +104,12 @@ class Emitter:
     def load_global(self, name: str, type: Attribute) -> SSAValue:
         return self.cached(("global", name), lambda: util.GlobalLoadOp(name, type, immutable=True))
 
+    @property
+    def device_name(self) -> str:
+        return self._place.device_name
+
     def device(self) -> SSAValue:
-        return self.load_global(self._device_name, hal.DeviceType())
+        return self.load_global(self.device_name, hal.DeviceType())
 
     def memory_type(self, type: hal.MemoryType) -> SSAValue:
         return self.cached(("memory type", int(type)), lambda: hal.MemoryTypeOp(type))

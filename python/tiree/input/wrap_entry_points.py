@@ -31,7 +31,8 @@ from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_array_attr, is_tensor_type
 
-_PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding"})
+_AFFINITY = "iree.abi.affinity"
+_PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding", _AFFINITY})
 
 
 @dataclass(frozen=True)
@@ -196,6 +197,7 @@ class _Wrapper:
                 properties={
                     "name": StringAttr(f"input{index}"),
                     "target_encoding": encoding,
+                    **_affinity(self.argument_attributes[index]),
                     "operandSegmentSizes": DenseArrayBase.from_list(i32, [1, len(dims), len(fence), 0]),
                 },
             )
@@ -237,7 +239,11 @@ class _Wrapper:
             export = TensorExportOp.create(
                 operands=[available[value], *dims],
                 result_types=[BufferViewType()],
-                properties={"name": StringAttr(f"output{index}"), "source_encoding": encoding},
+                properties={
+                    "name": StringAttr(f"output{index}"),
+                    "source_encoding": encoding,
+                    **_affinity(self.result_attributes[index]),
+                },
             )
             new.append(export)
             values[index] = export.results[0]
@@ -256,6 +262,12 @@ def _erase_import(op: TensorImportOp) -> None:
         if dim.results[0].first_use is None:
             dim.detach()
             dim.erase()
+
+
+def _affinity(attributes: DictionaryAttr) -> dict[str, Attribute]:
+    """Where an argument or result lies, as a property of its import or export."""
+    affinity = attributes.data.get(_AFFINITY)
+    return {} if affinity is None else {"affinity": affinity}
 
 
 def _attribute_list(attrs: Attribute | None, count: int) -> list[DictionaryAttr]:

@@ -1,7 +1,7 @@
 """Which tensors are needed after an operation, and which of them share memory.
 
-Works on host functions in `cf` form. Tensors alias where an op hands its operand's memory on: reshapes, and results
-tied to an operand.
+Works on host functions in `cf` form. Tensors alias where an op hands its operand's memory on: reshapes,
+transfers, and results tied to an operand.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type
 
-VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.tie_shape"})
+VIEWS = frozenset({"flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.tie_shape", "flow.tensor.transfer"})
+"""Their results are the memory of their operand. Devices share the memory of the host, so transfers are among them."""
 
 
 def is_tensor(value: SSAValue) -> bool:
@@ -22,7 +23,7 @@ def is_tensor(value: SSAValue) -> bool:
 def tied_operand(result: OpResult) -> int | None:
     """The number of the operand whose memory holds `result`, or None when it has memory of its own.
 
-    Reshapes look at their source, updates write into their target, dispatches say so in `tied_operands`.
+    Reshapes and transfers look at their source, updates write into their target, dispatches say so in `tied_operands`.
     """
     op = result.op
     if op.name in VIEWS or op.name == "flow.tensor.update":

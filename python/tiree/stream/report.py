@@ -86,6 +86,8 @@ def _tensors(execute: stream.CmdExecuteOp, slab: SSAValue) -> list[TensorMemory]
                 live = [t for t in live if t not in meeting]
                 live.append(TensorMemory(offset, size, number, number))
                 continue
+            if not meeting:  # Another execution has written it.
+                live.append(TensorMemory(offset, size, 0, number))
             for tensor in meeting:
                 live[live.index(tensor)] = TensorMemory(tensor.offset, tensor.size, tensor.first, number)
     return sorted((*done, *live), key=lambda t: (t.first, t.offset))

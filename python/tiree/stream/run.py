@@ -1,21 +1,25 @@
-"""A run of commands becomes one `stream.cmd.execute` with the memory it needs.
+"""A run of commands becomes one `stream.cmd.execute` for each of its parts, with the memory it needs.
 
-Storages that are only used inside the run are packed by lifetime into one transient slab; storages that the host
+A run on one device has one part. Storages that are only used inside of a part are packed by lifetime into one transient
+slab, those that several parts use lie side by side in another; storages that the host
 reads share one staging resource; every other new storage is an external resource of its own. Neighbouring commands that
 touch no byte in conflict form a `stream.cmd.concurrent`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import SymbolRefAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import stream
-from tiree.dialects.stream import ResourceAccess
+from tiree.dialects.hal_affinity import DeviceAffinityAttr, optimal
+from tiree.stream.affinity import Affinities
 from tiree.stream.packing import Interval, aligned, pack
+from tiree.stream.parts import Part, conflict, last_of, parts_of
 from tiree.stream.storage import Command, HostBuilder, Length, Range, Storage
 from tiree.support.locations import take_location
 from tiree.support.typed import array_of, ints_of
@@ -67,115 +71,189 @@ def _classify(storage: Storage, handled: Collection[Operation]) -> str:
     return "external" if storage.escapes or _is_used_outside(storage, handled) else "transient"
 
 
+@dataclass
+class _Slab:
+    """Memory that is needed for a run only: the resource, its size, where it lies and who uses it."""
+
+    resource: SSAValue
+    size: SSAValue
+    affinity: Attribute | None
+    users: Sequence[Part]
+
+
 class RunEmitter:
     """Emits one run at the builder's anchor. `timepoint` is what it waits for."""
 
-    def __init__(self, run: Run, builder: HostBuilder, timepoint: SSAValue | None) -> None:
+    def __init__(self, run: Run, builder: HostBuilder, timepoint: SSAValue | None, affinities: Affinities) -> None:
         self.run = run
         self.builder = builder
         self.timepoint = timepoint
-        self.transients: list[tuple[SSAValue, SSAValue]] = []
-        """Resources, with their sizes, that are needed for this run only."""
-        self.allocated: list[SSAValue] = []
+        self.affinities = affinities
+        self.parts = parts_of(run.commands)
+        self.slabs: list[_Slab] = []
+        self.allocated: dict[SSAValue, SSAValue] = {}
+        """Each new resource, and when it is there."""
+        self._awaited: dict[SSAValue, Part] = {}
+        """By the timepoint of an allocation the first part that waits for it."""
+        self._users: dict[Storage, dict[Part, None]] = {}
+        """The parts that touch a storage."""
+        self._position: dict[Command, int] = {}
 
     def emit(self, handled: Collection[Operation]) -> SSAValue:
         """Allocates, executes, frees; returns the timepoint after the commands."""
+        for part in self.parts:
+            for number, command in enumerate(part.commands):
+                self._position[command] = number
+                for range in command.ranges:
+                    self._users.setdefault(range.storage.outermost()[0], {})[part] = None
         self._allocate(handled)
-        resources = self._resources()
-        ready = self.allocated[0] if self.allocated else self.timepoint
-        if len(self.allocated) > 1:
-            ready = self.builder.add(stream.TimepointJoinOp(self.allocated)).results[0]
+        ends: dict[Part, SSAValue] = {}
+        for part in self.parts:
+            ends[part] = self._execute(part, ends)
+        untouched = [time for time in self.allocated.values() if time not in self._awaited]
+        done = self._joined([*(ends[part] for part in last_of(self.parts)), *untouched])
+        self._free(ends)
+        return done
+
+    def _joined(self, timepoints: Sequence[SSAValue]) -> SSAValue:
+        unique = list(dict.fromkeys(timepoints))
+        return unique[0] if len(unique) == 1 else self.builder.add(stream.TimepointJoinOp(unique)).results[0]
+
+    def _execute(self, part: Part, ends: dict[Part, SSAValue]) -> SSAValue:
+        """Emits a part; returns its end."""
+        resources = self._resources(part)
+        alone = len(self.parts) == 1
+        awaits = [
+            time
+            for resource, time in self.allocated.items()
+            if (alone or resource in resources) and self._awaited.setdefault(time, part) not in part.behind
+        ]
+        awaits += [ends[other] for other in part.waits]
+        if not awaits and self.timepoint is not None:
+            awaits = [self.timepoint]
+        ready = self._joined(awaits) if awaits else None
         if not resources:
             assert ready is not None
             return ready
-        execute = stream.CmdExecuteOp(list(resources), list(resources.values()), ready, self.builder.affinity)
+        execute = stream.CmdExecuteOp(list(resources), list(resources.values()), ready, part.affinity)
         body = execute.body.block
         arguments: dict[SSAValue, SSAValue] = dict(zip(resources, body.args, strict=True))
-        for group in self._concurrent_groups():
+        for group in self._concurrent_groups(part):
             ops = [self._command_op(command, arguments) for command in group]
             for op, command in zip(ops, group, strict=True):
                 take_location(op, command.op)
             body.add_op(ops[0] if len(ops) == 1 else stream.CmdConcurrentOp(ops))
         body.add_op(stream.YieldOp())
         self.builder.add(execute)
-        return self._free(execute.result_timepoint)
+        return execute.result_timepoint
 
-    def _free(self, done: SSAValue) -> SSAValue:
-        """Gives transient memory back; returns the timepoint of the commands, for which alone the host waits."""
-        for resource, size in self.transients:
-            self.builder.add(stream.ResourceDeallocaOp(resource, size, self.builder.affinity, done))
-        return done
+    def _free(self, ends: dict[Part, SSAValue]) -> None:
+        """Gives transient memory back, when those who use it have ended. The host does not wait for it."""
+        for slab in self.slabs:
+            over = self._joined([ends[part] for part in last_of(slab.users)])
+            self.builder.add(stream.ResourceDeallocaOp(slab.resource, slab.size, slab.affinity, over))
 
-    def _alloca(self, lifetime: str, size: Length) -> tuple[SSAValue, SSAValue]:
+    def _alloca(self, lifetime: str, size: Length, affinity: Attribute | None) -> tuple[SSAValue, SSAValue]:
         """A resource and its size; what executes waits for all allocations."""
         size_value = self.builder.index(max(size, 1)) if isinstance(size, int) else size
-        alloca = stream.ResourceAllocaOp(lifetime, size_value, self.builder.affinity, self.timepoint)
+        alloca = stream.ResourceAllocaOp(lifetime, size_value, affinity, self.timepoint)
         self.builder.add(alloca)
-        self.allocated.append(alloca.result_timepoint)
+        self.allocated[alloca.result] = alloca.result_timepoint
         return alloca.result, size_value
 
+    def _slab(self, size: Length, users: Sequence[Part]) -> tuple[SSAValue, SSAValue]:
+        affinity = self._where(part.affinity for part in users)
+        resource, size_value = self._alloca("transient", size, affinity)
+        self.slabs.append(_Slab(resource, size_value, affinity, users))
+        return resource, size_value
+
+    def _where(self, places: Iterable[Attribute | None]) -> Attribute | None:
+        """Memory that serves all of `places`."""
+        found = [place for place in dict.fromkeys(places) if isinstance(place, DeviceAffinityAttr)]
+        return optimal(found) if found else self.builder.affinity
+
+    def _where_kept(self, storages: Iterable[Storage]) -> Attribute | None:
+        """Memory for who uses `storages` in this run and for where their tensors go."""
+        if self.affinities.is_uniform:
+            return self.builder.affinity
+        places: list[Attribute | None] = []
+        for storage in storages:
+            places += [part.affinity for part in self._users.get(storage, ())]
+            places += [self.affinities.of_value(value) for value in storage.values]
+        return self._where(places)
+
     def _allocate(self, handled: Collection[Operation]) -> None:
-        transients: list[tuple[Storage, Interval]] = []
+        transients: dict[tuple[Part, ...], list[tuple[Storage, Interval]]] = {}
         dynamic: list[tuple[Storage, int, int]] = []
         staged: list[tuple[Storage, int]] = []
         for storage, first, last in self.run.new_storages():
             kind = _classify(storage, handled)
             length = storage.length
             if kind == "transient" and isinstance(length, int):
-                transients.append((storage, Interval(length, first, last)))
+                transients.setdefault(tuple(self._users[storage]), []).append(
+                    (storage, self._interval(storage, length, first, last))
+                )
             elif kind == "transient":
                 dynamic.append((storage, first, last))
             elif kind == "staging" and isinstance(length, int):
                 staged.append((storage, length))
             else:
-                storage.resource, storage.resource_size = self._alloca("external", storage.length)
+                place = self._where_kept([storage])
+                storage.resource, storage.resource_size = self._alloca("external", storage.length, place)
         if staged:
-            resource, size = self._alloca("staging", sum(aligned(n) for _, n in staged[:-1]) + staged[-1][1])
+            place = self._where_kept(storage for storage, _ in staged)
+            resource, size = self._alloca("staging", sum(aligned(n) for _, n in staged[:-1]) + staged[-1][1], place)
             offset = 0
             for storage, length in staged:
                 storage.resource, storage.resource_size, storage.offset = resource, size, offset
                 offset += aligned(length)
-        if transients:
-            packing = pack([interval for _, interval in transients])
-            resource, size = self._alloca("transient", packing.total)
-            self.transients.append((resource, size))
-            for (storage, _), offset in zip(transients, packing.offsets, strict=True):
+        for users, placed in transients.items():
+            packing = pack([interval for _, interval in placed])
+            resource, size = self._slab(packing.total, users)
+            for (storage, _), offset in zip(placed, packing.offsets, strict=True):
                 storage.lifetime = "transient"
                 storage.resource, storage.resource_size, storage.offset = resource, size, offset
 
         self._allocate_dynamic(dynamic)
 
+    def _interval(self, storage: Storage, length: int, first: int, last: int) -> Interval:
+        """When a transient is needed: all the time, if several parts use it."""
+        if len(self._users[storage]) > 1:
+            return Interval(length, 0, len(self.run.commands))
+        commands = self.run.commands
+        return Interval(length, self._position[commands[first]], self._position[commands[last]])
+
     def _allocate_dynamic(self, storages: list[tuple[Storage, int, int]]) -> None:
         """Transients of sizes that are values: those of one size share a resource where their lifetimes allow."""
-        slots: dict[SSAValue, list[tuple[int, SSAValue, SSAValue]]] = {}
+        slots: dict[tuple[SSAValue, tuple[Part, ...]], list[tuple[int, SSAValue, SSAValue]]] = {}
         for storage, first, last in storages:
             assert not isinstance(storage.length, int)
-            same = slots.setdefault(storage.length, [])
+            users = tuple(self._users[storage])
+            same = slots.setdefault((storage.length, users), [])
             storage.lifetime = "transient"
             for number, (end, resource, size) in enumerate(same):
-                if end < first:
+                if end < first and len(users) == 1:
                     same[number] = (last, resource, size)
                     storage.resource, storage.resource_size = resource, size
                     break
             else:
-                storage.resource, storage.resource_size = self._alloca("transient", storage.length)
-                self.transients.append((storage.resource, storage.resource_size))
+                storage.resource, storage.resource_size = self._slab(storage.length, users)
                 same.append((last, storage.resource, storage.resource_size))
 
-    def _resources(self) -> dict[SSAValue, SSAValue]:
-        """Every resource that a command touches and its size, in order of first use."""
+    def _resources(self, part: Part) -> dict[SSAValue, SSAValue]:
+        """Every resource that a command of `part` touches and its size, in order of first use."""
         found: dict[SSAValue, SSAValue] = {}
-        for command in self.run.commands:
+        for command in part.commands:
             for range in command.ranges:
                 resource, size, _ = range.storage.resolve()
                 found.setdefault(resource, size)
         return found
 
-    def _concurrent_groups(self) -> list[list[Command]]:
+    def _concurrent_groups(self, part: Part) -> list[list[Command]]:
         """Commands in order, split wherever one conflicts with an earlier one of its group."""
         groups: list[list[Command]] = []
-        for command in self.run.commands:
-            if groups and not any(_conflict(command, earlier) for earlier in groups[-1]):
+        for command in part.commands:
+            if groups and not any(conflict(command, earlier) for earlier in groups[-1]):
                 groups[-1].append(command)
             else:
                 groups.append([command])
@@ -208,24 +286,3 @@ class RunEmitter:
         return stream.CmdDispatchOp(
             entry_point, workload, command.words, resources, sizes, offsets, lengths, command.access
         )
-
-
-def _conflict(one: Command, other: Command) -> bool:
-    """Whether the order of two commands can be seen: they touch a common byte and one of them writes it."""
-    for range, access in zip(one.ranges, one.access, strict=True):
-        for range2, access2 in zip(other.ranges, other.access, strict=True):
-            if not (access | access2) & ResourceAccess.WRITE:
-                continue
-            resource, _, start = range.storage.resolve()
-            resource2, _, start2 = range2.storage.resolve()
-            if resource is not resource2:
-                continue
-            if range.dynamic_offset is not None or range2.dynamic_offset is not None:
-                return True
-            start += range.offset
-            start2 += range2.offset
-            if not isinstance(range.length, int) or not isinstance(range2.length, int):
-                return True
-            if start < start2 + range2.length and start2 < start + range.length:
-                return True
-    return False

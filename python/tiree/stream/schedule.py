@@ -21,6 +21,7 @@ from tiree.dialects import hal, stream, util
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.dialects.tensor_dims import is_dynamic, operand_dims
+from tiree.stream.affinity import Affinities
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
 from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
@@ -43,13 +44,14 @@ class Scheduler(TensorOps):
         region: Region,
         pool: ConstantPool,
         globals: dict[str, DenseAttr],
-        affinity: Attribute | None,
+        affinities: Affinities,
         strip_assertions: bool,
     ) -> None:
         written = {
             root_of(op.operands[index]) for block in region.blocks for op in block.ops for index in written_operands(op)
         }
-        super().__init__(HostBuilder(region.blocks[0], affinity), written)
+        super().__init__(HostBuilder(region.blocks[0], affinities.default), written)
+        self.affinities = affinities
         self.region = region
         self.pool = pool
         self.globals = globals
@@ -127,6 +129,7 @@ class Scheduler(TensorOps):
 
     def _one(self, op: Operation) -> None:
         self.builder.anchor = op
+        self.builder.affinity = self.affinities.of_op(op)
         tensors = any(is_tensor(value) for value in (*op.operands, *op.results))
         handler = self.device_ops.get(op.name) if tensors else None
         if handler is not None:
@@ -152,7 +155,7 @@ class Scheduler(TensorOps):
     def flush(self) -> None:
         """Emits what was asked for; `timepoint` is its end."""
         if self.run:
-            self.timepoint = RunEmitter(self.run, self.builder, self.timepoint).emit(self.handled)
+            self.timepoint = RunEmitter(self.run, self.builder, self.timepoint, self.affinities).emit(self.handled)
             self.run = Run()
         self.forget_splats()
 
@@ -237,9 +240,11 @@ class Scheduler(TensorOps):
             following: Operation | None = op
             while following is not None:
                 if isinstance(following, hal.TensorExportOp) and (following is op or self._is_known(following.source)):
+                    self.builder.affinity = self.affinities.of_op(following)
                     self._exported[following] = self.owned_storage_of(following.source, following)
                 following = following.next_op
             self._wait(*self._exported.values())
+            self.builder.affinity = self.affinities.of_op(op)
         resource, size, _ = self._exported.pop(op).resolve()
         export = stream.TensorExportOp(
             resource, op.source_encoding, size, self.builder.affinity, op.target.type, list(op.source_dims)
@@ -282,6 +287,7 @@ class Scheduler(TensorOps):
         static, dynamic = self._byte_offset(self._box_starts(load, 2), type)
         size = element_byte_size(type.element_type)
         staging = Storage(size, lifetime="staging")
+        self.builder.affinity = self.affinities.of_op(load)
         self.copy(Range(self.storage_of(load.operands[0], load), size, static, dynamic), Range(staging, size))
         self._staged[load] = staging
         self.handled.add(load)
@@ -408,7 +414,7 @@ class SchedulePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         op.attributes[SCHEDULED] = UnitAttr()
-        affinity = op.attributes.get("stream.affinity.default")
+        affinities = Affinities(op)
         pool = ConstantPool(SymbolNames(op).unique(GLOBAL_NAME))
         globals = take_constant_globals(op)
         convert_variable_globals(op)
@@ -416,7 +422,7 @@ class SchedulePass(ModulePass):
         for function in list(op.ops):
             if not isinstance(function, (util.FuncOp, util.InitializerOp)) or not function.body.blocks:
                 continue
-            scheduler = Scheduler(function.body, pool, globals, affinity, self.strip_assertions)
+            scheduler = Scheduler(function.body, pool, globals, affinities, self.strip_assertions)
             scheduler.schedule()
             if isinstance(function, util.FuncOp):
                 function.function_type = _signature(function)
@@ -427,7 +433,7 @@ class SchedulePass(ModulePass):
         for size in sizes:
             size.properties["value"] = ConstantOp.index(pool.size).value
         first = next(o for o in op.ops if not _is_device_global(o))
-        op.body.block.insert_ops_before(pool.global_and_initializer(affinity), first)
+        op.body.block.insert_ops_before(pool.global_and_initializer(affinities.default), first)
 
 
 def _drop_unused_executables(module: ModuleOp) -> None:

@@ -125,6 +125,8 @@ class Command:
     op: Operation | None = None
     pattern: SSAValue | None = None
     words: Sequence[SSAValue] = ()
+    affinity: Attribute | None = None
+    """Where it runs."""
 
 
 class HostBuilder:
@@ -133,6 +135,7 @@ class HostBuilder:
     def __init__(self, entry: Block, affinity: Attribute | None) -> None:
         self.entry = entry
         self.affinity = affinity
+        """Where what is being added runs."""
         self.anchor: Operation | None = None
         self._constants: dict[object, SSAValue] = {}
         self._indices: dict[int, SSAValue] = {}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size, encode_scalar
@@ -38,7 +38,8 @@ class TensorOps(ABC):
         self.run = Run()
         self.storages: dict[SSAValue, Storage] = {}
         self.handled: set[Operation] = set()
-        self._splats: dict[DenseAttr, Storage] = {}
+        self._splats: dict[tuple[DenseAttr, Attribute | None], Storage] = {}
+        """By device, too: they fill at the same time."""
         self.unsized: dict[Storage, None] = {}
         """Storages of block arguments whose sizes have not been seen yet."""
         self.device_ops: dict[str, Callable[[Operation], None]] = {
@@ -50,6 +51,7 @@ class TensorOps(ABC):
             "flow.tensor.reshape": self._view,
             "flow.tensor.bitcast": self._view,
             "flow.tensor.tie_shape": self._view,
+            "flow.tensor.transfer": self._view,
             "flow.tensor.slice": self._slice,
             "flow.tensor.update": self._update,
             "flow.tensor.store": self._store,
@@ -84,9 +86,10 @@ class TensorOps(ABC):
             raise unsupported(op, f"operand {value.type} of {op.name} comes from an operation that is not scheduled")
         if not is_splat(constant):
             return self.constant_storage(constant)
-        if constant not in self._splats:
-            self._splats[constant] = self.fill_constant(constant, byte_length(constant.type, op))
-        return self._splats[constant]
+        key = constant, self.builder.affinity
+        if key not in self._splats:
+            self._splats[key] = self.fill_constant(constant, byte_length(constant.type, op))
+        return self._splats[key]
 
     def forget_splats(self) -> None:
         """A run has ended: what was filled for it is gone."""
@@ -111,13 +114,18 @@ class TensorOps(ABC):
 
     # Commands.
 
+    def command(self, command: Command) -> None:
+        """Adds a command, which runs where the current operation does."""
+        command.affinity = self.builder.affinity
+        self.run.add(command)
+
     def copy(self, source: Range, target: Range) -> None:
         if source.length != 0:
-            self.run.add(Command("copy", [source, target], [_READ, _WRITE]))
+            self.command(Command("copy", [source, target], [_READ, _WRITE]))
 
     def fill(self, target: Range, pattern: SSAValue) -> None:
         if target.length != 0:
-            self.run.add(Command("fill", [target], [_WRITE], pattern=pattern))
+            self.command(Command("fill", [target], [_WRITE], pattern=pattern))
 
     def fill_parts(self, target: Range, parts: Sequence[SSAValue], part_size: int) -> None:
         """Fills a range with an element given in parts of `part_size` bytes."""
@@ -177,7 +185,7 @@ class TensorOps(ABC):
                 storage = self.new_storage(result, op)
                 ranges.append(Range(storage, storage.length))
                 access.append(_WRITE)
-        self.run.add(Command("dispatch", ranges, access, op=op, words=words))
+        self.command(Command("dispatch", ranges, access, op=op, words=words))
 
     def _splat(self, op: Operation) -> None:
         storage = self.new_storage(op.results[0], op)

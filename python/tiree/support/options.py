@@ -18,7 +18,11 @@ class CompileOptions:
     Names follow `iree-compile`: the field of `--iree-llvmcpu-target-cpu` is `llvmcpu_target_cpu`.
     """
 
-    # Target: the device and its CPU.
+    # Target: the devices and their CPU.
+    hal_target_devices: tuple[str, ...] = ()
+    """`[NAME=]local[ORDINAL]` each; empty: one local device."""
+    hal_default_device: str = ""
+    """Name or number of the device of work that names none; empty: the first."""
     llvmcpu_target_triple: str = ""
     """Empty: the host's architecture."""
     llvmcpu_target_cpu: str = "host"

@@ -6,9 +6,9 @@ IREE but not here are refused by value. Nothing is accepted and ignored.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from tiree.pipeline import PHASE_NAMES
 from tiree.support.extensions import OWN_BACKENDS
@@ -44,7 +44,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("help", "action", "print this text"),
     Flag("version", "action", "print the version"),
     # Target.
-    Flag("iree-hal-target-device", "list", "the device", choices=("local",), refused=_GPU_BACKENDS),
+    Flag(
+        "iree-hal-target-device", "repeat", "a device, as local, local[1] or NAME=local[1]; repeat for several",
+        choices=("local",), refused=_GPU_BACKENDS, metavar="DEVICE",
+    ),
+    Flag("iree-hal-default-device", "str", "name or number of the device of what names none", "", metavar="DEVICE"),
     Flag(
         "iree-hal-local-target-device-backends", "list", "the backends of device local",
         choices=OWN_BACKENDS, refused={"vmvx": _VMVX, "vmvx-inline": _VMVX},
@@ -177,6 +181,8 @@ _FIELDS: dict[str, str] = {
     "iree-llvmcpu-target-triple": "llvmcpu_target_triple",
     "iree-llvmcpu-debug-symbols": "llvmcpu_debug_symbols",
     "iree-llvmcpu-stack-allocation-limit": "llvmcpu_stack_allocation_limit",
+    "iree-hal-target-device": "hal_target_devices",
+    "iree-hal-default-device": "hal_default_device",
     "iree-input-type": "input_type",
     "iree-input-demote-i64-to-i32": "demote_i64_to_i32",
     "iree-input-demote-f64-to-f32": "demote_f64_to_f32",
@@ -197,7 +203,11 @@ _FIELDS: dict[str, str] = {
 
 _NOT_RECORDED = frozenset(
     {"o", "dump-compilation-phases-to", "tiree-report", "iree-vm-bytecode-source-listing", PLUGIN}
-    | {flag.name for flag in FLAGS if flag.name.startswith(("mlir-", "iree-hal-dump-")) or len(flag.choices) == 1}
+    | {
+        flag.name
+        for flag in FLAGS
+        if flag.name.startswith(("mlir-", "iree-hal-dump-")) or (len(flag.choices) == 1 and flag.kind != "repeat")
+    }
 )
 """Flags that do not change the artifact: two builds that differ in them only give the same bytes. Of plugins the name
 and the digest are recorded, not the path."""
@@ -207,10 +217,12 @@ def flags_from_options(options: Mapping[str, Any]) -> list[str]:
     """The flags that set these fields of `CompileOptions`; for a field without a flag, nothing."""
     names = {field: name for name, field in _FIELDS.items()}
 
-    def text(value: Any) -> str:
-        return str(value).lower() if isinstance(value, bool) else str(value)
+    def texts(value: Any) -> list[str]:
+        if isinstance(value, list | tuple):
+            return [str(one) for one in cast("Sequence[object]", value)]
+        return [str(value).lower() if isinstance(value, bool) else str(value)]
 
-    return [f"--{names[field]}={text(value)}" for field, value in options.items() if field in names]
+    return [f"--{names[field]}={text}" for field, value in options.items() if field in names for text in texts(value)]
 
 
 def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
@@ -228,6 +240,7 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
         values["dump_intermediates_to"] = parsed["iree-hal-dump-executable-files-to"]
     if parsed["iree-llvmcpu-target-triple"] and "iree-llvmcpu-target-cpu" not in parsed.given:
         values["llvmcpu_target_cpu"] = "generic"  # `host` is this machine's, perhaps not of that architecture.
+    values["hal_target_devices"] = tuple(options_devices(parsed))
     options = CompileOptions(**values)
     return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
 
@@ -242,6 +255,12 @@ def _opt_level(parsed: ParsedFlags) -> str:
     return levels[0] if levels else "O0"
 
 
+def options_devices(parsed: ParsedFlags) -> list[str]:
+    """The devices that flags name, where they name more than the one local device there is without flags."""
+    devices = parsed["iree-hal-target-device"]
+    return [] if devices == ["local"] else devices
+
+
 def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     """The given flags that change the artifact from what the defaults make, sorted, for the module's attributes.
 
@@ -250,6 +269,8 @@ def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     defaults = {flag.name: flag.default for flag in FLAGS}
     if parsed["iree-llvmcpu-target-cpu"] in (defaults["iree-llvmcpu-target-cpu"], "host"):
         defaults["iree-llvmcpu-target-cpu-features"] = "host"  # What that CPU has anyway.
+    if not options_devices(parsed):
+        defaults["iree-hal-target-device"] = parsed["iree-hal-target-device"]
     flags = [
         f"{name.removeprefix('iree-')}={value}"
         for name, values in parsed.given.items()

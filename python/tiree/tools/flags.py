@@ -146,7 +146,7 @@ def _store(parsed: ParsedFlags, flag: Flag, text: str) -> None:
     if flag.kind == "list":
         parsed.values[flag.name] = [*parsed.values.get(flag.name, []), *map(flag.convert, text.split(","))]
     elif flag.kind == "repeat":
-        parsed.values[flag.name] = [*parsed.values.get(flag.name, []), text]
+        parsed.values[flag.name] = [*parsed.values.get(flag.name, []), flag.convert(text)]
     elif flag.kind == "action":
         parsed.values[flag.name] = True
     else:

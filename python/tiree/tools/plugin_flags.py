@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from tiree.support.devices import LOCAL, DeviceSpec, parse_devices
 from tiree.support.extensions import NONE, Extensions
 from tiree.tools.flags import Flag, ParsedFlags, fail
 
@@ -47,7 +48,8 @@ def _named(arguments: Sequence[str]) -> list[str]:
     return found
 
 
-_BACKENDS = ("iree-hal-target-backends", "iree-hal-local-target-device-backends", "iree-hal-target-device")
+_DEVICE = "iree-hal-target-device"
+_BACKENDS = ("iree-hal-target-backends", "iree-hal-local-target-device-backends", _DEVICE)
 _VALUES: dict[str, str] = {**dict.fromkeys(_BACKENDS, "backends"), "iree-input-type": "formats"}
 """Flags that plugins add values to, and what of `Extensions` the values are."""
 
@@ -61,9 +63,16 @@ def extended(flags: Sequence[Flag], extensions: Extensions) -> Sequence[Flag]:
     ]
 
 
+def devices_of(parsed: ParsedFlags, extensions: Extensions) -> Sequence[DeviceSpec]:
+    """The devices that flags name. Raises `CompileError` for a kind that neither Tiree nor a plugin has."""
+    return parse_devices(parsed[_DEVICE], (LOCAL, *extensions.backends))
+
+
 def _chosen(parsed: ParsedFlags, extensions: Extensions) -> Any:
     """The backend of a plugin that flags name, or None. Raises `CompileError` when they name several."""
-    named = list(dict.fromkeys(value for flag in _BACKENDS for value in parsed[flag] or () if value != "local"))
+    kinds = [device.kind for device in devices_of(parsed, extensions)]
+    named = [value for flag in _BACKENDS for value in (parsed[flag] if flag != _DEVICE else kinds) if value != LOCAL]
+    named = list(dict.fromkeys(named))
     if len(named) > 1:
         raise fail(f"several backends: {', '.join(named)}", "compile for one at a time")
     return extensions.backends[named[0]] if named and named[0] in extensions.backends else None
@@ -93,6 +102,11 @@ def plugin_info(extensions: Extensions) -> str:
 
 def with_extensions(options: CompileOptions, parsed: ParsedFlags, extensions: Extensions) -> CompileOptions:
     """`options` with what plugins bring and with the passes of the preprocessing flag, both recorded."""
+    devices = devices_of(parsed, extensions)
+    if any(device.kind != LOCAL for device in devices):
+        if len(devices) > 1:
+            raise fail(f"several devices, of which {devices[0].kind} is of a plugin", "compile for one at a time")
+        options = replace(options, hal_target_devices=())
     text = parsed[PREPROCESSING]
     if text:
         from tiree.plugins import parse_passes

@@ -360,6 +360,13 @@ def _execute_indirect(b: FunctionBuilder, op: Operation) -> None:
     b.call_import("hal.device.queue.execute.indirect", [*head, flags, table])
 
 
+def _allocator_select(b: FunctionBuilder, op: Operation) -> None:
+    *pairs, types, usage = (b.get(v) for v in op.operands)
+    count = len(pairs) // 2
+    devices: Span = list(zip(pairs[:count], pairs[count:], strict=True))
+    _finish(b, op, b.call_import("hal.allocator.select", [types, usage, b.i64(0), devices]))
+
+
 def _fence_join(b: FunctionBuilder, op: Operation) -> None:
     fences: Span = [(b.get(v),) for v in op.operands]
     _finish(b, op, b.call_import("hal.fence.join", [b.i64(int_of(op.properties.get("flags"))), fences]))
@@ -394,6 +401,7 @@ HANDLERS: dict[str, Handler] = _BY_RECIPE | {
     "hal.command_buffer.update_buffer": _update_buffer,
     "hal.device.queue.fill": _queue_fill,
     "hal.device.queue.execute.indirect": _execute_indirect,
+    "hal.allocator.select": _allocator_select,
     "hal.fence.join": _fence_join,
     "hal.fence.await": _fence_await,
 }

@@ -29,6 +29,7 @@
     "hal.buffer.store"(%x, %b, %n) : (i32, !hal.buffer, index) -> ()
     %ab = "hal.allocator.allocate"(%al, %a, %mt, %us, %n) : (!hal.allocator, i64, i32, i32, index) -> !hal.buffer
     %im:2 = "hal.allocator.import"(%al, %a, %mt, %us, %host, %n, %n) : (!hal.allocator, i64, i32, i32, !util.buffer, index, index) -> (i1, !hal.buffer)
+    %sel:2 = "hal.allocator.select"(%d, %d, %a, %a, %mt, %us) : (!hal.device, !hal.device, i64, i64, i32, i32) -> (!hal.device, i64)
     %file = "hal.ex.file.from_memory"(%d, %a, %host, %n, %n, %x) <{access = 1 : i32}> : (!hal.device, i64, !util.buffer, index, index, i32) -> !hal.file
     %cnt = "hal.devices.count"() : () -> index
     %dev = "hal.devices.get"(%cnt) : (index) -> !hal.device

@@ -46,6 +46,8 @@
         "stream.cmd.dispatch"(%w, %b, %c16, %c0, %c16) <{entry_points = [@ex::@kernel], operandSegmentSizes = array<i32: 0, 1, 1, 1, 1, 1>, resource_accesses = [3 : i32]}> : (i32, !stream.resource<transient>, index, index, index) -> ()
         "stream.cmd.flush"(%c, %c16, %c0, %c16) : (!stream.resource<staging>, index, index, index) -> ()
         "stream.cmd.invalidate"(%c, %c16, %c0, %c16) : (!stream.resource<staging>, index, index, index) -> ()
+        "stream.cmd.flush"(%c, %c16, %c0, %c16) <{source_affinity = #hal.device.affinity<@d, [0, 2]>}> : (!stream.resource<staging>, index, index, index) -> ()
+        "stream.cmd.invalidate"(%c, %c16, %c0, %c16) <{source_affinity = #hal.device.optimal<[#hal.device.affinity<@d>, #hal.device.affinity<@e, [1]>]>}> : (!stream.resource<staging>, index, index, index) -> ()
         "stream.cmd.discard"(%b, %c16, %c0, %c16) : (!stream.resource<transient>, index, index, index) -> ()
         "stream.yield"() : () -> ()
       }) : () -> ()

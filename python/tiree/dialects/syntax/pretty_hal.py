@@ -107,6 +107,28 @@ def _read_bindings(reader: Reader, parts: Parts) -> None:
     read_list(reader, read_one, "]")
 
 
+def _read_selection(reader: Reader, parts: Parts) -> None:
+    """`([(%device, %affinity : !hal.device, i64), ...])`."""
+    devices, affinities = parts.operands.setdefault("devices", []), parts.operands.setdefault("queue_affinities", [])
+    types = parts.types.setdefault("devices", [])
+
+    def read_one() -> None:
+        reader.want("(", " before a device")
+        devices.append(reader.want_percent())
+        reader.want(",")
+        affinities.append(reader.want_percent())
+        reader.want(":")
+        types.append(reader.read_type())
+        reader.want(",")
+        reader.read_type()
+        reader.want(")")
+
+    reader.want("(", " before the devices")
+    reader.want("[", " before the devices")
+    read_list(reader, read_one, "]")
+    reader.want(")")
+
+
 def _read_query_default(reader: Reader, parts: Parts) -> None:
     """`= value`: of the type of the queried value, i1 as a word."""
     if reader.take("="):
@@ -187,6 +209,7 @@ _CUSTOM: dict[str, Custom] = {
     "visibility": read_visibility,
     "encoding": _read_encoding,
     "bindings": _read_bindings,
+    "selection": _read_selection,
     "default": _read_query_default,
     "export_regions": _read_export_regions,
     "constant_block": _read_constant_block,
@@ -244,6 +267,10 @@ _HOST = {
     "hal.allocator.import": (
         f"< $allocator : ~allocator > source ( $source : ~source ) [ $offset , $length ] {_MEMORY} "
         ": ~did_import , ~result {}"
+    ),
+    "hal.allocator.select": (
+        "from !selection type ( $memory_types ) usage ( $buffer_usage ) "
+        ": ~selected_device , ~selected_queue_affinity {}"
     ),
     "hal.ex.file.from_memory": (
         "device ( $device : ~device ) affinity ( $queue_affinity ) access ( $access:access ) "

@@ -149,8 +149,10 @@ _FORMS = {
         ": ~source { $source_size } -> ~target { $target_size } {}"
     ),
     "stream.cmd.fill": f"$value , {_TARGET_RANGE} : ~value -> ~target {{ $target_size }} {{}}",
-    "stream.cmd.flush": f"{_TARGET_RANGE} : ~target {{ $target_size }} {{}}",
-    "stream.cmd.invalidate": f"{_TARGET_RANGE} : ~target {{ $target_size }} {{}}",
+    "stream.cmd.flush": f"(? to ( $source_affinity:attribute ) )? {_TARGET_RANGE} : ~target {{ $target_size }} {{}}",
+    "stream.cmd.invalidate": (
+        f"(? from ( $source_affinity:attribute ) )? {_TARGET_RANGE} : ~target {{ $target_size }} {{}}"
+    ),
     "stream.cmd.discard": f"{_TARGET_RANGE} : ~target {{ $target_size }} {{}}",
     "stream.timepoint.immediate": "{} => ~result_timepoint",
     "stream.timepoint.import": f"{_ON} $arguments : ( ~arguments ) => ~result_timepoint {{}}",

@@ -201,7 +201,9 @@ class FunctionLowering(Lowering):
         self.emit_op(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)
-            if op.name.startswith("linalg."):
+            if op.name == "flow.tensor.transfer":
+                self.shapes.copy(new.operands[0], result)
+            elif op.name.startswith("linalg."):
                 self.shapes.copy(new.operands[len(new.operands) - len(new.results) + result.index], result)
             elif is_dynamic(result.type):
                 note_sizes(self, result)

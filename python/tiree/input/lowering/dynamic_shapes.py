@@ -144,6 +144,7 @@ AS_THEY_ARE = frozenset(
         "stablehlo.while",
         "func.call",
         "util.call",
+        "flow.tensor.transfer",
     }
 )
 """Ops whose ordinary handlers know `?` dimensions."""

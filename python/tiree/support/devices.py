@@ -1,0 +1,75 @@
+"""The devices that a program is compiled for, as `--iree-hal-target-device=` names them.
+
+A device is written `[NAME=]KIND[ORDINAL]`, as in `local`, `local[1]` and `big=local[0]`. `ORDINAL` counts the devices
+of that kind that the program is given when it runs, from 0; without it the first one is meant.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tiree.support.errors import CompileError, Diagnostic
+
+FLAG = "--iree-hal-target-device"
+DEFAULT_FLAG = "--iree-hal-default-device"
+LOCAL = "local"
+_FORM = re.compile(r"(?:(?P<name>[A-Za-z_][\w.$-]*)=|=?)(?P<kind>[A-Za-z][\w-]*)(?:\[(?P<ordinal>\d+)\])?")
+
+
+@dataclass(frozen=True)
+class DeviceSpec:
+    """One device: its symbol in the module, its kind, and which device of that kind it is (None: the first)."""
+
+    name: str
+    kind: str
+    ordinal: int | None
+
+
+def parse_devices(specs: Sequence[str], kinds: Sequence[str] = (LOCAL,)) -> list[DeviceSpec]:
+    """The devices of `specs` in order; those without names are `__device_0` and so on. Raises `CompileError`."""
+    devices = [_parse(number, text, kinds) for number, text in enumerate(specs)]
+    named = [device.name for device, text in zip(devices, specs, strict=True) if "=" in text.lstrip("=")]
+    if named and len(named) != len(devices):
+        raise _error(f"{FLAG}: device {named[0]} has a name and another has none", "give every device a name")
+    twice = next((name for number, name in enumerate(named) if name in named[:number]), None)
+    if twice is not None:
+        raise _error(f"{FLAG}: two devices have the name {twice}", "give each a name of its own")
+    return devices
+
+
+def _parse(number: int, text: str, kinds: Sequence[str]) -> DeviceSpec:
+    alternatives = dict.fromkeys(text.split(","))
+    if len(alternatives) > 1:
+        hint = f"repeat {FLAG}= for several devices"
+        raise _error(f"{FLAG}={text}: a choice between devices when the program runs is not available", hint)
+    (only,) = alternatives
+    match = _FORM.fullmatch(only)
+    if match is None:
+        raise _error(
+            f"{FLAG}={text}: not a device", "write KIND, KIND[ORDINAL] or NAME=KIND[ORDINAL], as in a=local[0]"
+        )
+    kind = match["kind"]
+    if kind not in kinds:
+        hint = f"values are {', '.join(kinds)}"
+        if kind.startswith("local-"):
+            hint = f"write {LOCAL}; which local device it is, --device={kind} says when the program runs"
+        raise _error(f"{FLAG}={text}: no such value", hint)
+    ordinal = match["ordinal"]
+    return DeviceSpec(match["name"] or f"__device_{number}", kind, None if ordinal is None else int(ordinal))
+
+
+def default_device(devices: Sequence[DeviceSpec], wanted: str) -> DeviceSpec:
+    """The device of work that names none: `wanted`, a name or a number, or else the first. Raises `CompileError`."""
+    if not wanted:
+        return devices[0]
+    for number, device in enumerate(devices):
+        if wanted in (device.name, str(number)):
+            return device
+    names = ", ".join(device.name for device in devices)
+    raise _error(f"{DEFAULT_FLAG}={wanted}: no such device", f"devices are {names}")
+
+
+def _error(message: str, hint: str) -> CompileError:
+    return CompileError(Diagnostic(message, "<command line>", hint))
