@@ -164,7 +164,7 @@ macro_rules! operations {
             }
             own {
                 Const32 Const64 ZeroCells ConstRefZero ConstRefRodata
-                Move32 Move64 AssignRef OwnArgs DiscardRef DiscardRefs DiscardArg
+                Move32 Move64 AssignRef OwnArgs DiscardRef DiscardRefs DiscardArg DiscardAll
                 AddI32Imm AddI64Imm MulI32Imm MulI64Imm AndI32Imm AndI64Imm
                 ShlI32Imm ShrI32SImm ShrI32UImm ShlI64Imm ShrI64SImm ShrI64UImm
                 GlobalLoad32 GlobalStore32 GlobalLoad64 GlobalStore64

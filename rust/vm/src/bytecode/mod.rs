@@ -23,6 +23,8 @@ use crate::types::{TypeDef, TypeRegistry};
 pub(crate) use code::{Code, Inst, MOVE, OWN, X, kind, operations};
 pub(crate) use verify::{argument_registers, flatten};
 
+use flow::Look;
+
 /// One function of a module.
 pub(crate) struct Function {
     /// What it takes and returns; never spans.
@@ -142,12 +144,18 @@ impl BytecodeModule {
         &self.archive.def().imports
     }
 
-    /// The translated code of function `ordinal`, made on first use.
-    pub(crate) fn code(&self, ordinal: usize) -> &Code {
+    /// The translated code of function `ordinal`, made on first use. What `look` says now and then while it is made, when it
+    /// is an error, ends that: then there is none. Threads that need the same code at once each make it, so that none waits
+    /// for another that may have other limits.
+    pub(crate) fn code(&self, ordinal: usize, look: Look<'_>) -> Result<&Code> {
         let function = &self.functions[ordinal];
-        let code = function.code.get_or_init(|| translate::translate(self, ordinal));
+        if function.code.get().is_none() {
+            // Another thread may have been faster.
+            let _ = function.code.set(translate::translate(self, ordinal, look)?);
+        }
+        let code = function.code.get().ok_or_else(|| Status::internal("translated code is missing"))?;
         function.entry.store(code.insts.as_ptr().cast_mut(), Release);
-        code
+        Ok(code)
     }
 
     /// Bytes of all translated code; what has not been called takes none.

@@ -67,6 +67,8 @@ pub(crate) struct Machine {
     account: Arc<Account>,
     /// What native calls get beside their arguments.
     outside: Outside,
+    /// Bytes of functions that this prompt step may still translate.
+    promptly: usize,
     /// Why operations stopped.
     stopped: Option<Result<Exit>>,
     /// Keeps everything alive that frames point to; none only while the machine is in the pool, without frames.
@@ -88,6 +90,7 @@ impl Default for Machine {
             budget: Budget::default(),
             account: Arc::default(),
             outside: Outside::default(),
+            promptly: 0,
             stopped: None,
             root: None,
         }
@@ -111,6 +114,8 @@ thread_local! {
 const TRACED: u32 = 16;
 /// Machines that a thread keeps.
 const POOL_SIZE: usize = 4;
+/// Bytes of functions that a prompt step translates: about ten microseconds.
+const PROMPT_BYTES: usize = 256;
 /// Bytes of stack that a kept machine may hold.
 const POOL_STACK: usize = 1 << 16;
 
@@ -314,6 +319,21 @@ impl Machine {
         ptr::null()
     }
 
+    /// Whether a function of `bytes` bytes may be translated now: in a prompt step, a few short ones.
+    fn may_translate(&mut self, bytes: usize) -> bool {
+        if !self.outside.prompt {
+            return true;
+        }
+        let left = self.promptly.checked_sub(bytes);
+        self.promptly = left.unwrap_or(self.promptly);
+        left.is_some()
+    }
+
+    /// Looks at the clock, and asks who may have ended the call.
+    fn look(&mut self) -> Result<()> {
+        self.budget.look(Instant::now())
+    }
+
     /// Drops all frames and values.
     fn clear(&mut self) {
         while !self.fp.is_null() {
@@ -327,6 +347,7 @@ impl Machine {
     pub fn set_prompt(&mut self, prompt: bool) {
         self.outside.prompt = prompt;
         self.budget.set_prompt(prompt);
+        self.promptly = PROMPT_BYTES;
     }
 
     /// Drops the innermost frame and what its references still hold.

@@ -74,3 +74,20 @@ pub(super) fn add(row: &mut [u64], more: &[u64]) {
         *have |= more;
     }
 }
+
+/// How many registers are in a set.
+pub(super) fn count(row: &[u64]) -> usize {
+    row.iter().map(|word| word.count_ones() as usize).sum()
+}
+
+/// The registers in a set, ascending.
+pub(super) fn members(row: &[u64]) -> impl Iterator<Item = usize> {
+    row.iter().enumerate().flat_map(|(index, word)| {
+        let mut rest = *word;
+        std::iter::from_fn(move || {
+            let bit = (rest != 0).then(|| rest.trailing_zeros() as usize)?;
+            rest &= rest - 1;
+            Some(64 * index + bit)
+        })
+    })
+}

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Flow, is_comparison};
 use crate::isa::{Decoded, Op, reg};
+use crate::status::Result;
 
 /// An operand that is a constant.
 #[derive(Clone, Copy, Debug)]
@@ -62,14 +63,19 @@ impl Known {
 }
 
 /// The folds of all instructions.
-pub(super) fn find(flow: &Flow<'_>) -> HashMap<usize, Fold> {
+pub(super) fn find(flow: &Flow<'_>) -> Result<HashMap<usize, Fold>> {
     let mut folds = HashMap::new();
     let constants = (0..flow.pcs.len()).any(|index| constant(&flow.at(index)).is_some());
     if flow.live.is_none() || !constants {
-        return folds;
+        return Ok(folds);
     }
-    let mut known = Known { everywhere: written_once(flow), here: HashMap::new() };
-    for block in &flow.blocks {
+    let mut known = Known { everywhere: written_once(flow)?, here: HashMap::new() };
+    for (number, block) in flow.blocks.iter().enumerate() {
+        flow.meter.spend(flow.bytes_of(number))?;
+        // To clear a map takes as long as it once was large.
+        if known.here.capacity() > 64 + 8 * known.here.len() {
+            known.here = HashMap::new();
+        }
         known.here.clear();
         for index in block.first..block.end {
             let decoded = flow.at(index);
@@ -86,15 +92,16 @@ pub(super) fn find(flow: &Flow<'_>) -> HashMap<usize, Fold> {
             }
         }
     }
-    folds
+    Ok(folds)
 }
 
 /// Registers that only one instruction writes, a constant, and that nobody reads before.
-fn written_once(flow: &Flow<'_>) -> HashMap<(u16, bool), i64> {
+fn written_once(flow: &Flow<'_>) -> Result<HashMap<(u16, bool), i64>> {
     let mut writes = vec![0u8; flow.function.cells];
     let mut constants = HashMap::new();
     for index in 0..flow.pcs.len() {
         let decoded = flow.at(index);
+        flow.spend_on(&decoded)?;
         let mut count = |cell: usize| writes[cell] = writes[cell].saturating_add(1);
         flow.accesses(&decoded, None, |access| {
             if access.write {
@@ -108,14 +115,13 @@ fn written_once(flow: &Flow<'_>) -> HashMap<(u16, bool), i64> {
             constants.insert((register, wide), value);
         }
     }
-    let unassigned = flow.unassigned();
-    let arguments = super::super::verify::argument_registers(&flow.kinds());
-    let given = |cell: u16| {
-        arguments.iter().any(|(register, kind)| *register == cell || kind.is_wide() && *register + 1 == cell)
+    let (unassigned, given) = (flow.unassigned(), flow.given());
+    let once = |cell: u16| {
+        let read_before = given[usize::from(cell)] || unassigned.binary_search(&cell).is_ok();
+        writes[usize::from(cell)] == 1 && !read_before
     };
-    let once = |cell: u16| writes[usize::from(cell)] == 1 && !unassigned.contains(&cell) && !given(cell);
     constants.retain(|(register, wide), _| once(*register) && (!*wide || once(*register + 1)));
-    constants
+    Ok(constants)
 }
 
 fn fold(flow: &Flow<'_>, index: usize, decoded: &Decoded<'_>, known: &Known) -> Option<Fold> {

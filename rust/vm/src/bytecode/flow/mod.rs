@@ -7,25 +7,30 @@
 //! - Which operands are constants.
 //!
 //! Code that keeps the rules of the instruction set needs nothing of the second and third; code that does not is as safe.
-//! Functions too large for the analysis are treated as if everything were possible.
+//! Functions that are too much work for the analysis are treated as if everything were possible. All else is done a fixed
+//! number of times for each instruction, and counted; see `work`.
 
 mod access;
 mod bits;
 mod constants;
+mod order;
+mod sets;
+mod work;
 
 use std::collections::HashMap;
 
 use access::targets;
 use bits::Bits;
 pub(super) use constants::Fold;
+use order::{Links, Order};
+pub(super) use work::{Look, Meter};
 
 use super::verify::cost;
 use super::{BytecodeModule, Function};
 use crate::cconv::Kind;
 use crate::isa::{self, Decoded, Op, Pairs, reg};
+use crate::status::Result;
 
-/// Most words of bit sets; beyond, nothing is analysed.
-const MAX_WORDS: usize = 1 << 17;
 /// Most instructions that are kept decoded; beyond, they are decoded whenever they are looked at.
 const MAX_DECODED: usize = 1 << 12;
 
@@ -51,6 +56,8 @@ pub(super) struct Fact {
 pub(super) struct Flow<'a> {
     pub module: &'a BytecodeModule,
     pub function: &'a Function,
+    /// Counts what all this takes.
+    pub meter: &'a Meter<'a>,
     code: &'a [u8],
     pcs: Vec<u32>,
     decoded: Vec<Decoded<'a>>,
@@ -59,7 +66,9 @@ pub(super) struct Flow<'a> {
     /// What the instructions before each cost together.
     costs: Vec<u32>,
     pub blocks: Vec<Block>,
-    by_pc: HashMap<u32, usize>,
+    /// Where blocks lead.
+    links: Links,
+    order: Order,
     pub facts: Vec<Fact>,
     folds: HashMap<usize, Fold>,
     /// Cells live at the start of each block; none when not analysed.
@@ -71,59 +80,77 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    /// Analyses a verified function.
-    pub fn new(module: &'a BytecodeModule, function: &'a Function) -> Flow<'a> {
+    /// Analyses a verified function. Fails only where `meter` does.
+    pub fn new(module: &'a BytecodeModule, function: &'a Function, meter: &'a Meter<'a>) -> Result<Flow<'a>> {
         let code = module.bytecode_of(function.ordinal);
         let mut flow = Flow {
             module,
             function,
+            meter,
             code,
             pcs: Vec::new(),
             decoded: Vec::new(),
             loops: false,
             costs: vec![0],
             blocks: Vec::new(),
-            by_pc: HashMap::new(),
+            links: Links::default(),
+            order: Order::new(0, &Links::default(), false),
             facts: Vec::new(),
             folds: HashMap::new(),
             live: None,
             held: None,
             consumed: 0,
         };
-        flow.take_apart();
+        flow.take_apart()?;
+        flow.order = Order::new(flow.blocks.len(), &flow.links, flow.loops);
         flow.facts = vec![Fact::default(); flow.pcs.len()];
-        flow.consumed = flow.consumed_arguments();
-        flow.live = flow.liveness();
-        flow.held = flow.holding();
-        flow.fuse_comparisons();
-        flow.folds = constants::find(&flow);
+        flow.consumed = flow.consumed_arguments()?;
+        flow.live = flow.liveness()?;
+        flow.held = flow.holding()?;
+        flow.fuse_comparisons()?;
+        flow.folds = constants::find(&flow)?;
         if !flow.folds.is_empty() {
-            flow.live = flow.liveness();
+            flow.live = flow.liveness()?;
         }
-        flow.find_dead();
-        flow
+        flow.find_dead()?;
+        Ok(flow)
     }
 
-    fn take_apart(&mut self) {
+    fn take_apart(&mut self) -> Result<()> {
         let mut pc = 0;
+        let mut links = Links::default();
         while pc < self.code.len() {
             // The function is verified, so decoding does not fail.
             let Ok(decoded) = isa::decode(self.code, pc) else { break };
+            self.meter.spend(decoded.next - pc)?;
             if decoded.row.op == Op::Block {
-                self.by_pc.insert(pc as u32, self.blocks.len());
+                links.begin();
                 self.blocks.push(Block { first: self.pcs.len(), end: 0 });
             }
             self.pcs.push(pc as u32);
             if self.decoded.len() < MAX_DECODED {
                 self.decoded.push(decoded);
             }
-            self.loops |= decoded.row.terminator && targets(&decoded).iter().any(|(to, _)| *to <= pc as u32);
+            if decoded.row.terminator {
+                for (to, _) in targets(&decoded) {
+                    links.push(to);
+                    self.loops |= to <= pc as u32;
+                }
+            }
             self.costs.push(self.costs.last().map_or(0, |before| before.saturating_add(cost(&decoded))));
             if let Some(block) = self.blocks.last_mut() {
                 block.end = self.pcs.len();
             }
             pc = decoded.next;
         }
+        links.end(|pc| self.block_at(pc));
+        self.links = links;
+        Ok(())
+    }
+
+    /// Counts looking at instruction `index`.
+    fn spend_on(&self, decoded: &Decoded<'_>) -> Result<()> {
+        self.meter.spend(decoded.next - decoded.pc)
     }
 
     /// Instruction `index`.
@@ -137,7 +164,7 @@ impl<'a> Flow<'a> {
 
     /// The block at `pc`; there is one at every target of a verified branch.
     pub fn block_at(&self, pc: u32) -> Option<usize> {
-        self.by_pc.get(&pc).copied()
+        self.blocks.binary_search_by_key(&pc, |block| self.pcs[block.first]).ok()
     }
 
     /// The constant operand of instruction `index`.
@@ -165,8 +192,22 @@ impl<'a> Flow<'a> {
         live.has(to, cell.into()) && !pairs.iter().any(|(_, target)| target == cell)
     }
 
-    /// Cells that are no arguments and may be read before they are written.
-    pub fn unassigned(&self) -> Vec<u16> {
+    /// Whether the value of one of the targets of `assigned` may be read after an edge with `pairs` to block `to`.
+    pub fn any_is_live(&self, assigned: Pairs<'_>, pairs: Pairs<'_>, to: usize) -> bool {
+        if assigned.len() * pairs.len() <= 256 {
+            return assigned.iter().any(|(_, target)| self.is_live(target, pairs, to));
+        }
+        let Some(live) = &self.live else { return true };
+        let (mut sources, mut targets): (Vec<u16>, Vec<u16>) = pairs.iter().unzip();
+        sources.sort_unstable();
+        targets.sort_unstable();
+        assigned.iter().any(|(_, cell)| {
+            sources.binary_search(&cell).is_ok() || live.has(to, cell.into()) && targets.binary_search(&cell).is_err()
+        })
+    }
+
+    /// For each cell, whether it is an argument.
+    fn given(&self) -> Vec<bool> {
         let mut given = vec![false; self.function.cells];
         for (register, kind) in super::verify::argument_registers(&self.kinds()) {
             if kind != Kind::Ref {
@@ -176,6 +217,12 @@ impl<'a> Flow<'a> {
                 }
             }
         }
+        given
+    }
+
+    /// Cells that are no arguments and may be read before they are written, ascending.
+    pub fn unassigned(&self) -> Vec<u16> {
+        let given = self.given();
         (0..self.function.cells as u16)
             .filter(|cell| !given[usize::from(*cell)])
             .filter(|cell| self.live.as_ref().is_none_or(|live| live.has(0, (*cell).into())))
@@ -186,20 +233,10 @@ impl<'a> Flow<'a> {
         self.function.cconv.scalar_args().unwrap_or_default()
     }
 
-    /// References that may be held before the Return at `index`, the last instruction of block `block`.
-    pub fn held_at(&self, block: usize, index: usize) -> Vec<usize> {
-        let Some(held) = &self.held else { return (0..self.function.refs).collect() };
-        let mut row = held.row(block).to_vec();
-        for i in self.blocks[block].first..index {
-            self.hold(&self.at(i), &mut row);
-        }
-        (0..self.function.refs).filter(|ordinal| bits::has(&row, *ordinal)).collect()
-    }
-
-    fn consumed_arguments(&self) -> u64 {
+    fn consumed_arguments(&self) -> Result<u64> {
         let mut consumed = 0;
         if self.function.ref_args == 0 {
-            return consumed;
+            return Ok(consumed);
         }
         let mut note = |register: u16| {
             let ordinal = reg::ref_ordinal(register);
@@ -209,6 +246,7 @@ impl<'a> Flow<'a> {
         };
         for index in 0..self.pcs.len() {
             let decoded = self.at(index);
+            self.spend_on(&decoded)?;
             self.accesses(&decoded, None, |access| {
                 let gone = access.write || reg::is_move(access.register) || decoded.row.op == Op::Return;
                 if reg::is_ref(access.register) && gone && !access.discard {
@@ -224,114 +262,15 @@ impl<'a> Flow<'a> {
                 }
             }
         }
-        consumed
-    }
-
-    /// Cells live at the start of each block, by going backwards until nothing changes.
-    fn liveness(&self) -> Option<Bits> {
-        let mut live = Bits::new(self.blocks.len(), self.function.cells, MAX_WORDS)?;
-        let mut row = live.scratch();
-        loop {
-            let mut changed = false;
-            for (number, block) in self.blocks.iter().enumerate().rev() {
-                row.fill(0);
-                for index in (block.first..block.end).rev() {
-                    let decoded = self.at(index);
-                    self.step_back(index, &decoded, &live, &mut row);
-                }
-                changed |= live.replace(number, &row);
-            }
-            if !changed || !self.loops {
-                return Some(live);
-            }
-        }
-    }
-
-    /// From what is live behind an instruction to what is live before it.
-    fn step_back(&self, index: usize, decoded: &Decoded<'_>, live: &Bits, row: &mut [u64]) {
-        for (to, pairs) in self.edges(decoded) {
-            let mut edge = live.row(to).to_vec();
-            let pairs: Vec<_> = pairs.iter().filter(|(source, _)| !reg::is_ref(*source)).collect();
-            for (source, target) in pairs.into_iter().rev() {
-                if bits::take(&mut edge, target.into()) {
-                    bits::set(&mut edge, source.into());
-                }
-            }
-            bits::add(row, &edge);
-        }
-        self.accesses(decoded, self.fold(index), |access| {
-            if access.write {
-                access.cells(|cell| _ = bits::take(row, cell));
-            }
-        });
-        self.accesses(decoded, self.fold(index), |access| {
-            if !access.write {
-                access.cells(|cell| bits::set(row, cell));
-            }
-        });
-    }
-
-    /// References that may be held at the start of each block, by going forwards until nothing changes.
-    fn holding(&self) -> Option<Bits> {
-        if self.function.refs == 0 {
-            return None;
-        }
-        let mut held = Bits::new(self.blocks.len(), self.function.refs, MAX_WORDS)?;
-        let mut row = held.scratch();
-        (0..self.function.ref_args).for_each(|ordinal| bits::set(&mut row, ordinal));
-        held.replace(0, &row);
-        let mut reached = vec![false; self.blocks.len()];
-        reached[0] = true;
-        loop {
-            let mut changed = false;
-            for (number, block) in self.blocks.iter().enumerate() {
-                if !reached[number] {
-                    continue;
-                }
-                let mut row = held.row(number).to_vec();
-                for index in block.first..block.end {
-                    let decoded = self.at(index);
-                    self.hold(&decoded, &mut row);
-                    for (to, pairs) in self.edges(&decoded) {
-                        let mut edge = row.clone();
-                        for (source, target) in pairs.iter().filter(|(source, _)| reg::is_ref(*source)) {
-                            let (source, target, moved) =
-                                (reg::ref_ordinal(source), reg::ref_ordinal(target), reg::is_move(source));
-                            let was = bits::has(&edge, source);
-                            if moved {
-                                bits::take(&mut edge, source);
-                            }
-                            bits::assign(&mut edge, target, was);
-                        }
-                        changed |= held.join(to, &edge) | !std::mem::replace(&mut reached[to], true);
-                    }
-                }
-            }
-            if !changed || !self.loops {
-                return Some(held);
-            }
-        }
-    }
-
-    /// What an instruction does to the references that may be held.
-    fn hold(&self, decoded: &Decoded<'_>, row: &mut [u64]) {
-        self.accesses(decoded, None, |access| {
-            if reg::is_ref(access.register) {
-                let ordinal = reg::ref_ordinal(access.register);
-                if access.write {
-                    bits::assign(row, ordinal, decoded.row.op != Op::ConstRefZero);
-                } else if access.discard || reg::is_move(access.register) {
-                    bits::take(row, ordinal);
-                }
-            }
-        });
+        Ok(consumed)
     }
 
     /// Marks comparisons whose result only the conditional branch behind them reads.
-    fn fuse_comparisons(&mut self) {
+    fn fuse_comparisons(&mut self) -> Result<()> {
         for block in self.blocks.clone() {
             let Some(last) = block.end.checked_sub(1).filter(|last| *last > block.first + 1) else { continue };
             let (branch, compare) = (self.at(last), self.at(last - 1));
+            self.spend_on(&branch)?;
             let result = match compare.row.op {
                 Op::CmpNzI32 | Op::CmpNzI64 => compare.args.reg(1),
                 op if is_comparison(op) => compare.args.reg(2),
@@ -342,12 +281,14 @@ impl<'a> Flow<'a> {
                 && branch.args.reg(0) == result
                 && edges.into_iter().all(|(to, pairs)| !self.is_live(result, pairs, to));
         }
+        Ok(())
     }
 
-    fn find_dead(&mut self) {
-        let Some(live) = self.live.take() else { return };
+    fn find_dead(&mut self) -> Result<()> {
+        let Some(live) = self.live.take() else { return Ok(()) };
         let mut row = live.scratch();
-        for block in self.blocks.clone() {
+        for (number, block) in self.blocks.clone().into_iter().enumerate() {
+            self.meter.spend(self.visit_work(number, row.len()))?;
             row.fill(0);
             for index in (block.first..block.end).rev() {
                 let decoded = self.at(index);
@@ -363,6 +304,7 @@ impl<'a> Flow<'a> {
             }
         }
         self.live = Some(live);
+        Ok(())
     }
 
     /// Whether everything that an instruction writes is a cell that is not live.

@@ -152,8 +152,7 @@ impl Translator<'_> {
                 && !condition.reads.contains(&target)
                 && !condition.writes.contains(&target)
                 && !condition.writes.contains(&source)
-                && !self.flow.is_live(target, other.pairs, other.target.block)
-        })
+        }) && !self.flow.any_is_live(edge.pairs, other.pairs, other.target.block)
     }
 
     /// A conditional branch; `edges` are where it goes when the condition holds and when it does not.

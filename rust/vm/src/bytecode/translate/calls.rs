@@ -1,13 +1,14 @@
 //! Calls and returns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::code::{Inst, MOVE, OWN, X, kind};
 use super::super::verify::{IMPORT_BIT, PLAIN, argument_registers, flatten};
-use super::Translator;
+use super::{FREE, Translator};
 use crate::cconv::Kind;
 use crate::interp::slot_unit;
 use crate::isa::{Regs, reg};
+use crate::status::Result;
 
 /// An argument: its kind, and its operands in the frames of caller and callee.
 struct Passed {
@@ -44,6 +45,7 @@ impl Translator<'_> {
         let registers = argument_registers(kinds);
         let mut passed = Vec::with_capacity(sources.len());
         let mut gone = BTreeSet::new();
+        let moved_later = named_later(sources.iter().map(|source| reg::is_move(*source).then_some(*source)));
         for (i, ((register, kind), source)) in registers.iter().zip(sources).enumerate() {
             let mut code = kind::code(*kind);
             let mut target = *register;
@@ -54,12 +56,9 @@ impl Translator<'_> {
                     // Native callees read registers in place, and those are emptied only afterwards.
                     code = kind::NULL;
                 }
-                let moved_later = sources[i + 1..]
-                    .iter()
-                    .any(|later| reg::is_move(*later) && reg::ref_ordinal(*later) == reg::ref_ordinal(*source));
                 if reg::is_move(*source) {
                     gone.insert(reg::ref_ordinal(*source));
-                } else if moved_later || ordinal >= 64 {
+                } else if moved_later(i, *source) || ordinal >= 64 {
                     target |= OWN;
                 } else {
                     lent |= 1 << ordinal;
@@ -133,20 +132,17 @@ impl Translator<'_> {
     }
 
     /// A return. References go to the caller with their counts; what else may be left is released before.
-    pub(super) fn leave(&mut self, number: usize, index: usize, registers: Regs<'_>) {
+    pub(super) fn leave(&mut self, number: usize, index: usize, registers: Regs<'_>) -> Result<()> {
         let kinds = self.function.cconv.results.clone();
         let results: Vec<(u16, u16)> = kinds.iter().map(|kind| kind::code(*kind)).zip(registers.iter()).collect();
         let returned: BTreeSet<usize> =
             results.iter().filter(|(code, _)| *code == kind::REF).map(|(_, r)| reg::ref_ordinal(*r)).collect();
-        let held = self.flow.held_at(number, index);
-        self.discard(held.into_iter().filter(|ordinal| !returned.contains(ordinal)));
+        self.release(number, index, &returned)?;
         let mut sources = Vec::with_capacity(results.len());
+        let named = named_later(results.iter().map(|(code, register)| (*code == kind::REF).then_some(*register)));
         for (i, (code, register)) in results.iter().enumerate() {
-            let named_later = results[i + 1..].iter().any(|(later_code, later)| {
-                *later_code == kind::REF && reg::ref_ordinal(*later) == reg::ref_ordinal(*register)
-            });
             sources.push(match *code {
-                kind::REF if named_later && !reg::is_move(*register) => self.operand(*register),
+                kind::REF if named(i, *register) && !reg::is_move(*register) => self.operand(*register),
                 kind::REF => self.operand(*register) | MOVE,
                 _ => *register,
             });
@@ -159,11 +155,44 @@ impl Translator<'_> {
             _ => X::Return,
         };
         if x != X::Return {
-            return self.push(Inst::new(x, sources.first().copied().unwrap_or(0), 0, 0));
+            self.push(Inst::new(x, sources.first().copied().unwrap_or(0), 0, 0));
+            return Ok(());
         }
         self.push(Inst::new(x, results.len() as u16, 0, 0));
         for ((code, _), source) in results.iter().zip(sources) {
             self.push(Inst { op: *code, a: source, b: 0, c: 0 });
         }
+        Ok(())
     }
+
+    /// Releases what may be left before the return at `index`: what is known to be, or, when that is unknown or would make
+    /// the code long, everything.
+    fn release(&mut self, number: usize, index: usize, returned: &BTreeSet<usize>) -> Result<()> {
+        let most = returned.len() + self.room.max(FREE) / size_of::<u16>();
+        if let Some(held) = self.flow.held_at(number, index, most)? {
+            let left = || held.iter().copied().filter(|ordinal| !returned.contains(ordinal));
+            let bytes =
+                left().map(|ordinal| if self.may_be_lent(ordinal) { size_of::<Inst>() } else { size_of::<u16>() });
+            if self.may_repeat(bytes.sum()) {
+                self.discard(left());
+                return Ok(());
+            }
+        }
+        let (refs, kept): (_, Vec<u16>) =
+            (self.function.refs, returned.iter().map(|ordinal| *ordinal as u16).collect());
+        self.push(Inst::new(X::DiscardAll, self.reference(0), refs as u16, kept.len() as u16));
+        self.packed(&kept);
+        Ok(())
+    }
+}
+
+/// For each place in a list, whether a reference is named at a later one. Where nothing is named, nothing is kept.
+fn named_later(names: impl DoubleEndedIterator<Item = Option<u16>> + ExactSizeIterator) -> impl Fn(usize, u16) -> bool {
+    let mut last = BTreeMap::new();
+    for (place, name) in names.enumerate().rev() {
+        if let Some(name) = name {
+            last.entry(reg::ref_ordinal(name)).or_insert(place);
+        }
+    }
+    move |place, name| last.get(&reg::ref_ordinal(name)).is_some_and(|last| *last > place)
 }

@@ -4,38 +4,42 @@ use super::super::code::{Inst, X};
 use super::Translator;
 use super::branches::Condition;
 use crate::isa::{Decoded, Op};
+use crate::status::Result;
 
 impl Translator<'_> {
     /// Emits instruction `index` of block `number`, which ends at `end`, perhaps with the ones behind it; the first that
     /// was not emitted.
-    pub(super) fn instruction(&mut self, number: usize, index: usize, end: usize) -> usize {
+    pub(super) fn instruction(&mut self, number: usize, index: usize, end: usize) -> Result<usize> {
         let decoded = self.flow.at(index);
+        self.flow.meter.spend(decoded.next - decoded.pc)?;
         self.mark(decoded.pc);
         if self.flow.facts[index].dead && is_pure(&decoded) {
-            return index + 1;
+            return Ok(index + 1);
         }
         if let Some(next) = self.sum_and_branch(number, index, end, &decoded) {
-            return next;
+            return Ok(next);
         }
         if self.flow.facts[index].fused {
             self.compare_and_branch(index, &decoded, Some(number + 1), 0);
-            return index + 2;
+            return Ok(index + 2);
         }
         if index + 1 < end && self.product_and_sum(index, &decoded) {
-            return index + 2;
+            return Ok(index + 2);
         }
-        self.single(number, index, &decoded);
-        index + 1
+        self.single(number, index, &decoded)?;
+        Ok(index + 1)
     }
 
-    /// Whether a block does nothing but decide where to go on.
-    pub(super) fn ends_at_once(&self, number: usize) -> bool {
+    /// Whether a block does nothing but decide where to go on, so that it may as well be emitted again.
+    pub(super) fn ends_at_once(&mut self, number: usize) -> bool {
         let block = self.flow.blocks[number];
-        match block.end - block.first {
-            2 => self.flow.at(block.first + 1).row.op == Op::CondBr,
-            3 => self.flow.facts[block.first + 1].fused,
-            _ => false,
+        if block.end - block.first > 3 {
+            return false;
         }
+        let last = self.flow.at(block.end - 1);
+        let ends =
+            last.row.op == Op::CondBr && (block.end - block.first == 2 || self.flow.facts[block.first + 1].fused);
+        ends && self.may_repeat(size_of::<Inst>() * (last.args.pairs(2).len() + last.args.pairs(4).len()))
     }
 
     /// Emits such a block again, at the end of another; `extra` is what coming here costs.

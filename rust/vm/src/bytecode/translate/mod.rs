@@ -16,6 +16,7 @@
 //! | SelectRef | condition, true, false; word 1: `op` result, (type) |
 //! | Switch32.. | index, default, result; word 1: (count), (type); then values, 4 a word |
 //! | DiscardRefs | `a` = count; then registers, 4 a word |
+//! | DiscardAll | `a` first reference, `b` count, `c` how many are kept; then the numbers of those, ascending, 4 a word |
 //! | DiscardArg | register, number of the argument |
 //! | OwnArgs | `a` = first reference; word 1: set of arguments |
 //! | Br | `a` cost, (distance) |
@@ -28,17 +29,23 @@
 //! | Return32.. | `a` source |
 //! | Fail | `a` = status; word 1: message offset in the function's bytecode, length |
 //! | Charge | `a` cost |
+//!
+//! Code is at most a fixed number of times as large as the bytecode. What is no part of an instruction but is repeated for it
+//! (references that a return releases, short blocks at the end of others) has a [room](Translator::room) of its own.
 
 mod branches;
 mod calls;
 mod fuse;
 mod plain;
+#[cfg(test)]
+mod tests;
 
 use super::code::{CHUNK, Code, Inst, MOVE, X};
-use super::flow::Flow;
+use super::flow::{Flow, Look, Meter};
 use super::{BytecodeModule, Function};
 use crate::interp::slot_unit;
 use crate::isa::reg;
+use crate::status::Result;
 
 use branches::{Fixup, Stub};
 
@@ -56,12 +63,23 @@ struct Translator<'a> {
     fixups: Vec<Fixup>,
     /// Branch edges with moves, emitted behind the code.
     stubs: Vec<Stub>,
+    /// Bytes of code that may still be repeated.
+    room: usize,
 }
 
-/// Translates function `ordinal` of a verified module.
-pub(super) fn translate(module: &BytecodeModule, ordinal: usize) -> Code {
+/// Bytes of repeated code for each byte of bytecode.
+const ROOM: usize = 4;
+/// Bytes that may be repeated in any case.
+const FREE: usize = 16;
+
+/// Translates function `ordinal` of a verified module. The error is that of `look`, which is asked now and then.
+pub(super) fn translate(module: &BytecodeModule, ordinal: usize, look: Look<'_>) -> Result<Code> {
+    metered(module, ordinal, &Meter::new(look))
+}
+
+fn metered(module: &BytecodeModule, ordinal: usize, meter: &Meter<'_>) -> Result<Code> {
     let function = &module.functions[ordinal];
-    let flow = Flow::new(module, function);
+    let flow = Flow::new(module, function, meter)?;
     let mut translator = Translator {
         starts: vec![0; flow.blocks.len()],
         flow,
@@ -72,12 +90,13 @@ pub(super) fn translate(module: &BytecodeModule, ordinal: usize) -> Code {
         chunks: 0,
         fixups: Vec::new(),
         stubs: Vec::new(),
+        room: ROOM * function.range.len(),
     };
     translator.prologue();
     for number in 0..translator.flow.blocks.len() {
-        translator.block(number);
+        translator.block(number)?;
     }
-    translator.finish()
+    Ok(translator.finish())
 }
 
 impl Translator<'_> {
@@ -125,18 +144,26 @@ impl Translator<'_> {
         }
     }
 
-    fn block(&mut self, number: usize) {
+    fn block(&mut self, number: usize) -> Result<()> {
         self.starts[number] = self.word() as u32;
         let block = self.flow.blocks[number];
         let mut index = block.first + 1;
         self.charge(index);
         while index < block.end {
-            index = self.instruction(number, index, block.end);
+            index = self.instruction(number, index, block.end)?;
             // Behind a terminator nothing would be reached; the next block charges instead.
             if index < block.end {
                 self.charge(index);
             }
         }
+        Ok(())
+    }
+
+    /// Whether there is room to repeat code of that many bytes: a little always, more while there is some.
+    fn may_repeat(&mut self, bytes: usize) -> bool {
+        let room = self.room.checked_sub(if bytes <= FREE { 0 } else { bytes });
+        self.room = room.unwrap_or(self.room);
+        room.is_some()
     }
 
     /// Code that is longer than what is charged at its beginning charges on the way: before instruction `index`.

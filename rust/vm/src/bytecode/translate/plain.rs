@@ -4,6 +4,7 @@ use super::super::code::{Inst, X};
 use super::super::verify::IMPORT_BIT;
 use super::Translator;
 use crate::isa::{Arg, Args, Decoded, Op, reg};
+use crate::status::Result;
 
 /// The integer instruction that moves the same bits.
 fn bits_form(op: Op) -> Op {
@@ -47,15 +48,17 @@ fn immediate(op: Op) -> X {
 
 impl Translator<'_> {
     /// Emits instruction `index` of block `number` by itself.
-    pub(super) fn single(&mut self, number: usize, index: usize, decoded: &Decoded<'_>) {
+    pub(super) fn single(&mut self, number: usize, index: usize, decoded: &Decoded<'_>) -> Result<()> {
         let args = &decoded.args;
         let op = bits_form(decoded.row.op);
         if self.flow.fold(index).is_some() {
             let (left, right) = self.operands(index, decoded);
-            return self.push(Inst::new(immediate(op), left, right, args.reg(2)));
+            self.push(Inst::new(immediate(op), left, right, args.reg(2)));
+            return Ok(());
         }
         if let Some(x) = X::same(op) {
-            return self.registers(x, args);
+            self.registers(x, args);
+            return Ok(());
         }
         match op {
             Op::ConstI32 | Op::ConstF32 => self.push(Inst::wide(X::Const32, args.reg(1), args.imm(0) as u32)),
@@ -87,15 +90,16 @@ impl Translator<'_> {
             }
             Op::Call => self.call(args.ordinal(0), None, args.regs(1), args.regs(2)),
             Op::CallVariadic => self.call(args.ordinal(0), Some(args.regs(1)), args.regs(2), args.regs(3)),
-            _ if decoded.row.terminator => self.terminator(number, index, decoded),
+            _ if decoded.row.terminator => return self.terminator(number, index, decoded),
             _ => self.typed(op, args),
         }
+        Ok(())
     }
 
-    fn terminator(&mut self, number: usize, index: usize, decoded: &Decoded<'_>) {
+    fn terminator(&mut self, number: usize, index: usize, decoded: &Decoded<'_>) -> Result<()> {
         let args = &decoded.args;
         match decoded.row.op {
-            Op::Return => self.leave(number, index, args.regs(0)),
+            Op::Return => self.leave(number, index, args.regs(0))?,
             Op::Fail => {
                 // The message ends the instruction.
                 let length = args.str(1).len();
@@ -114,6 +118,7 @@ impl Translator<'_> {
             }
             _ => self.branch(number, index, decoded),
         }
+        Ok(())
     }
 
     /// Registers over as many words as they need: three in the first, four in the next.
@@ -199,10 +204,14 @@ impl Translator<'_> {
         self.packed(&values);
     }
 
+    /// Whether a reference is an argument that has no count of its own, perhaps.
+    pub(super) fn may_be_lent(&self, ordinal: usize) -> bool {
+        ordinal < self.function.ref_args.min(64) && self.flow.consumed >> ordinal & 1 == 0
+    }
+
     /// Releases references; arguments may be lent, and are only forgotten then.
     pub(super) fn discard(&mut self, ordinals: impl Iterator<Item = usize>) {
-        let lent = |ordinal: usize| ordinal < self.function.ref_args.min(64) && self.flow.consumed >> ordinal & 1 == 0;
-        let (arguments, others): (Vec<usize>, Vec<usize>) = ordinals.partition(|ordinal| lent(*ordinal));
+        let (arguments, others): (Vec<usize>, Vec<usize>) = ordinals.partition(|ordinal| self.may_be_lent(*ordinal));
         for ordinal in arguments {
             self.push(Inst::new(X::DiscardArg, self.reference(ordinal), ordinal as u16, 0));
         }

@@ -4,6 +4,7 @@
 //! references, words in all; word 3: which references are lent; then a pair (source, target) for every argument, two a
 //! word; then the targets of the results, four a word.
 
+use std::cell::RefCell;
 use std::sync::atomic::Ordering::Acquire;
 
 use crate::bytecode::{Function, Inst, MOVE, OWN, kind};
@@ -11,7 +12,7 @@ use crate::context::Instance;
 use crate::interp::imports::{self, Called};
 use crate::interp::stack::{Header, caller, header, slot};
 use crate::interp::state::{Signal, State, dispatch, operation};
-use crate::interp::{Machine, leave, overflow};
+use crate::interp::{Exit, Machine, leave, overflow};
 
 operation!(Call, |s| {
     let (inst, counts) = (s.inst(), s.word(2));
@@ -137,16 +138,30 @@ operation!(CallImport, |s| {
 });
 
 operation!(Translate, |s| {
-    let entry = translate(s.fp);
+    let entry = translate(s.fp, s.ip, s.m, s.fuel);
+    if entry.is_null() {
+        return Signal::Stopped;
+    }
     dispatch(s.fp, entry, s.m, s.table, s.fuel)
 });
 
+/// Code of the function whose frame is at `fp`; null when the machine has noted why there is none.
 #[cold]
 #[inline(never)]
-unsafe fn translate(fp: *mut u32) -> *const Inst {
+unsafe fn translate(fp: *mut u32, ip: *const Inst, m: *mut Machine, fuel: isize) -> *const Inst {
     // SAFETY: a frame keeps its instance and its function alive.
     unsafe {
         let header = header(fp);
-        (*header.instance).module.code((*header.function).ordinal).insts.as_ptr()
+        let (module, function) = (&(*header.instance).module, &*header.function);
+        let machine = &mut *m;
+        machine.account.fuel.set(fuel);
+        if !machine.may_translate(function.range.len()) {
+            return machine.stop(fp, ip, Ok(Exit::Yielded));
+        }
+        let looking = RefCell::new(&mut *machine);
+        match module.code(function.ordinal, &|| looking.borrow_mut().look()) {
+            Ok(code) => code.insts.as_ptr(),
+            Err(status) => machine.stop(fp, ip, Err(status)),
+        }
     }
 }

@@ -65,6 +65,24 @@ outlined!(DiscardRefs, |s| 1 + usize::from(s.inst().a).div_ceil(4), |s| {
     Ok(0)
 });
 
+// What the frame still holds, but for what is returned; what is lent is only forgotten.
+outlined!(DiscardAll, |s| 1 + usize::from(s.inst().c).div_ceil(4), |s| {
+    let inst = s.inst();
+    let mut kept = std::slice::from_raw_parts(s.ip.add(1).cast::<u16>(), inst.c.into()).iter().peekable();
+    for ordinal in 0..inst.b {
+        if kept.next_if(|kept| **kept == ordinal).is_some() {
+            continue;
+        }
+        let unit = usize::from(inst.a) + usize::from(ordinal) * (size_of::<Slot>() / size_of::<u64>());
+        if ordinal < 64 && header(s.fp).lent >> ordinal & 1 != 0 {
+            std::ptr::from_mut(slot(s.fp, unit)).write(Slot::NULL);
+        } else {
+            slot(s.fp, unit).clear();
+        }
+    }
+    Ok(0)
+});
+
 // Before arguments are moved or replaced, those that are lent get counts of their own.
 outlined!(OwnArgs, 2, |s| {
     let (first, mask) = (usize::from(s.inst().a), s.word(1).bits());
