@@ -75,6 +75,19 @@ def long_program(count: int) -> str:
     return "\n".join([*lines, f"  return %{last} : {type}", "}", ""])
 
 
+def nested_program(depth: int) -> str:
+    """`depth` conditionals, each in the one before."""
+    type = "tensor<8xf32>"
+    first = [f'%{n} = "stablehlo.if"(%c) ({{' for n in range(depth)]
+    last = [
+        f"stablehlo.return %{n + 1} : {type} }}, {{ stablehlo.return %x : {type} }}) : (tensor<i1>) -> {type}"
+        for n in reversed(range(depth))
+    ]
+    head = f"func.func @main(%c: tensor<i1>, %x: {type}) -> {type} {{"
+    inner = f"%{depth} = stablehlo.add %x, %x : {type}"
+    return "\n".join([head, *first, inner, *last, f"return %0 : {type}", "}", ""])
+
+
 def write_page(program: str, file: Path, *flags: str) -> bytes:
     """Writes the page of a program; the compiled module."""
     return tiree.compile(program, flags=["--iree-llvmcpu-target-cpu=generic", f"--tiree-report={file}", *flags])

@@ -18,7 +18,17 @@ from typing import Any
 import numpy as np
 import pytest
 import tiree
-from report.programs import ADD, CHAIN, HOSTILE, HOSTILE_PROGRAM, LOOP, long_program, read_page, write_page
+from report.programs import (
+    ADD,
+    CHAIN,
+    HOSTILE,
+    HOSTILE_PROGRAM,
+    LOOP,
+    long_program,
+    nested_program,
+    read_page,
+    write_page,
+)
 from tiree.report.diff import applied
 
 
@@ -167,6 +177,15 @@ def test_large_programs_have_small_pages(tmp_path: Path) -> None:
     data = read_page(tmp_path / "r.html").data
     (graph,) = data["graphs"]
     assert sum(node["kind"] == "dispatch" for node in graph["nodes"]) == 250
+
+
+def test_what_is_nested_too_deeply_to_print_compiles_all_the_same(tmp_path: Path) -> None:
+    program = nested_program(160)
+    assert write_page(program, tmp_path / "r.html") == tiree.compile(
+        program, flags=["--iree-llvmcpu-target-cpu=generic"]
+    )
+    steps = read_page(tmp_path / "r.html").data["passes"]
+    assert any(step.get("compared") is False for step in steps)
 
 
 def test_the_report_does_not_change_the_module(tmp_path: Path) -> None:

@@ -31,7 +31,10 @@ class Kernels:
                 for variant, exports, function in _functions(executable):
                     name = defined_symbol(function) or ""
                     if name in exports and kept < LIMIT:
-                        lines = printed(function, LINES)
+                        try:
+                            lines = printed(function, LINES)
+                        except RecursionError:
+                            lines = ["// nested too deeply to be printed"]
                         kept += sum(map(len, lines))
                         kernels = self._texts.setdefault((defined_symbol(executable) or "", name), [])
                         kernels.append({"variant": variant, "form": form, "lines": lines})

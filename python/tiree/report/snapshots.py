@@ -72,9 +72,17 @@ class Snapshots:
         self._kept = self._visited = 0
 
     def take(self, module: ModuleOp) -> Change | None:
-        """What changed since the last look; None when a limit was reached before."""
+        """What changed since the last look; None when a limit was reached, now or before."""
         if self.is_full:
             return None
+        try:
+            return self._take(module)
+        except RecursionError:
+            # Printing takes more of the stack than compiling: what is nested too deeply for it may still compile.
+            self.is_full = True
+            return None
+
+    def _take(self, module: ModuleOp) -> Change:
         walk = _Walk(self._walk)
         sections = _sections(module)
         changed = [key for key, op in sections.items() if walk.section(op)]

@@ -72,7 +72,7 @@ function drawPlan(plan, rows, number) {
   }
   const peak = y(plan.max_live_bytes);
   picture.append(svg("line", { class: "peak", x1: PLAN_LEFT, x2: width - 20, y1: peak, y2: peak }),
-    svg("text", { class: "peak-label", x: width - 22, y: peak - 6, "text-anchor": "end" },
+    svg("text", { class: "peak-label", x: PLAN_LEFT + 2, y: peak - 6 },
       `peak of live bytes: ${bytes(plan.max_live_bytes)}${plan.max_live_bytes === plan.slab_bytes ? ", the whole slab" : ""}`));
   picture.append(...drawLive(plan, rows, x, bottom + 26));
   const base = bottom + 26 + LIVE_HEIGHT;

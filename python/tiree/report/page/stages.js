@@ -111,7 +111,7 @@ function renderPhases() {
     group.append(fold.box);
     byId("phases").append(group);
   }
-  if (uncompared) byId("phases").append(el("p", { class: "empty" }, "The program is large: from some pass on its IR is left out."));
+  if (uncompared) byId("phases").append(el("p", { class: "empty" }, "The program is large, or nested deeply: from some pass on its IR is left out."));
   const box = byId("search");
   let timer;
   box.addEventListener("input", () => {
