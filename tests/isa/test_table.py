@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,11 +13,15 @@ from tiree.vm.imports import import_decl
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Changing, removing or adding a row changes what bytes mean: bump `version` in isa/instructions.txt, then add its
-# digest here. A digest that was shipped is never edited.
+# Changing, removing or adding a row changes what bytes mean, what text reads as, or the names of Python's encoder: bump
+# `version` in isa/instructions.txt, then add its digest here. A digest that was shipped is never edited.
 SHIPPED = {
-    (17, 0): "c114af07812cd2a295bee8eada36ed034d242d660ead53c547e4d0f3704c36c5",
+    (17, 0): "aa03b42d484cdf06f0d45bdda66fd16d68071c8e8d5513523ec6a29bcd2a5f08",
 }
+
+# Explanations may be worded better within a version, and their digest goes with them: see that none says something else.
+MEANINGS = "90d21d0e1cc7069e27fbd687598fbecabf98930dd06e5faf3bfccb56021fb902"
+IMPORT_MEANINGS = "6a525fa5f414f8f396cf502a5bce3af491babbf81b681522c91222f203daba65"
 
 
 @pytest.fixture(scope="module")
@@ -30,32 +35,79 @@ def generate() -> ModuleType:
     return module
 
 
+def digest(fields: object) -> str:
+    return hashlib.sha256(repr(fields).encode()).hexdigest()
+
+
 def rows_digest(table) -> str:
-    """SHA-256 of what bytes mean to a decoder: opcode, mnemonic, operands, terminator; not of the explanations."""
-    rows = [
-        (row.set, row.opcode, row.mnemonic, row.terminator, tuple((kind, result) for _, kind, result in row.operands))
-        for row in table.rows
-    ]
-    return hashlib.sha256(repr((table.features, table.prefixes, rows)).encode()).hexdigest()
+    """SHA-256 of all that an instruction is: opcode, mnemonic, names and kinds of operands, terminator, text."""
+    rows = [(row.set, row.opcode, row.mnemonic, row.terminator, row.operands, row.forms) for row in table.rows]
+    return digest((table.features, table.prefixes, rows))
 
 
-# The same for imports: module versions, and digests of names and calling conventions.
+# The same for imports: module versions, and digests of all but the explanations.
 SHIPPED_IMPORTS = {
-    ("hal", 7): "4de0e7ced00306c1ae67273510dcc59e263dab31cf61843da374c2078c797959",
-    ("io_parameters", 0): "1a2c8b751532a7709d451d62708bec3d7ce4cf363b06d20a26d7de65a1bc8312",
-    ("hal_inline", 0): "e0ba78bc7e5757fc55c76ebbbbf0b8f14be7c55238728a6fa36d9d63a455397d",
-    ("hal_loader", 1): "5dc19b86c40432fd22b1519e9fa27baf975e9b19aacb7f88a74809585b999de4",
-    ("vmvx", 0): "d9708200c0b803192639f66e7ff04061d6763a9422a6db6bae6cb67cf388c538",
-    ("check", 0): "0474b018cc3c7ece79e193275bff88c3e150eb81a6f115aeaefe0e63ce001538",
+    ("hal", 7): "02219d465f3e3a89e4358b403e4aaa1d0734791b1c6e8c47413dfe220a4d4aad",
+    ("io_parameters", 0): "d5f1f8b7b1acc23d42c3e58213dd7073bdab458ec532b9a8e2dfe281270dab51",
+    ("hal_inline", 0): "f6fc8f3a5cc8df18c50fe7e31eb2295bb4bd13a7f09397b8648e514a838e05d5",
+    ("hal_loader", 1): "819d234f7ebd312633d55b9ae88319dc5624216e7dad686978441c5c9b28c0ef",
+    ("vmvx", 0): "564b6938fbabf48d6ee114db18c081011abd928b4f3c40eaa40aea73afa936e0",
+    ("check", 0): "e4fde5e432e2c661d5f8c7dbebb52796008dd1df5376467d7c842ba10677322a",
 }
+
+
+def imports_digest(table, module: str) -> str:
+    """SHA-256 of names, signatures with the names of arguments, and flags: pure, yield, the least version."""
+    rows = [
+        (row.name, row.cconv, row.signature, row.arguments, row.results, row.flags)
+        for row in table.rows
+        if row.module == module
+    ]
+    return digest(sorted(rows))
 
 
 def test_shipped_imports_are_pinned(generate):
     table = generate.imports.read_imports()
     for module, version in table.versions.items():
-        rows = [(row.name, row.cconv) for row in table.rows if row.module == module]
-        digest = hashlib.sha256(repr(sorted(rows)).encode()).hexdigest()
-        assert SHIPPED_IMPORTS.get((module, version)) == digest, f"rows of {module} changed: bump its version"
+        have = imports_digest(table, module)
+        assert SHIPPED_IMPORTS.get((module, version)) == have, f"rows of {module} changed: bump its version"
+
+
+def test_explanations_are_those_of_the_version(generate):
+    meanings = [(row.mnemonic, row.meaning) for row in generate.read_table().rows]
+    assert digest(meanings) == MEANINGS, "does any row mean something else? Then bump the version"
+    meanings = [(row.module, row.name, row.meaning) for row in generate.imports.read_imports().rows]
+    assert digest(meanings) == IMPORT_MEANINGS, "does any row mean something else? Then bump the version of its module"
+
+
+@pytest.mark.parametrize(
+    ("row", "changed"),
+    [
+        ("| shl.i32 ", (r"amount:i", "amount:I")),
+        ("| shl.i32 ", (r"amount:i", "count:i")),
+        ("| shl.i32 ", (r"\| - \| left", "| {operand} by {amount} | left")),
+        ("| shl.i32 ", (r"\| 3A \|", "| FE |")),
+    ],
+)
+def test_a_changed_row_is_noticed(generate, tmp_path: Path, row: str, changed: tuple[str, str]):
+    lines = (ROOT / "isa" / "instructions.txt").read_text().splitlines()
+    (at,) = [number for number, line in enumerate(lines) if row in line]
+    new = re.sub(*changed, lines[at])
+    assert new != lines[at]
+    path = tmp_path / "instructions.txt"
+    path.write_text("\n".join([*lines[:at], new, *lines[at + 1 :]]))
+    assert rows_digest(generate.read_table(path)) != rows_digest(generate.read_table())
+
+
+@pytest.mark.parametrize("new", ["", " pure @5", " yield"])
+def test_a_changed_import_is_noticed(generate, tmp_path: Path, new: str):
+    text = (ROOT / "isa" / "imports.txt").read_text()
+    changed = re.sub(r"(?m)^(hal\.buffer\.length\(.*) pure( \|)", rf"\1{new}\2", text)
+    assert changed != text
+    path = tmp_path / "imports.txt"
+    path.write_text(changed)
+    tables = [generate.imports.read_imports(p) for p in (path, ROOT / "isa" / "imports.txt")]
+    assert imports_digest(tables[0], "hal") != imports_digest(tables[1], "hal")
 
 
 def test_every_import_is_there_once(generate):

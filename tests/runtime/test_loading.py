@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import re
+import sys
 import zlib
 from pathlib import Path
 
@@ -122,7 +123,7 @@ class TestVersionWindow:
         with pytest.raises(
             ValueError,
             match=rf"'hal' version mismatch; have 7 but require 8\. .* was compiled by {maker}; this is tiree .*"
-            "Install a newer runtime, or recompile",
+            r"Install a newer one \(pip install --upgrade tiree\), or recompile",
         ):
             rt.load(data, "local-sync")
         optional = rewritten(data, "vm.dependency @hal", "vm.dependency optional @hal")
@@ -142,7 +143,8 @@ class TestVersionWindow:
         at = data.index((17 << 16).to_bytes(4, "little"))
         data[at : at + 4] = (major << 16 | minor).to_bytes(4, "little")
         text = (
-            rf"runtime supports 17\.0, module has {major}\.{minor}\. .* was compiled by another compiler; this is tiree"
+            rf"runtime supports 17\.0, module has {major}\.{minor}\. .* was compiled by another compiler; this is tiree "
+            + (r".*or install a newer tiree that reads" if (major, minor) > (17, 0) else ".*or run it with the runtime")
         )
         with pytest.raises(ValueError, match=text):
             rt.load(bytes(data), "local-sync")
@@ -239,12 +241,15 @@ class TestLife:
         del context
         assert log == [1, 13, 2, -2, -1]
 
-    def test_failing_deinitializers(self, host: rt.VmModule, log: list[int]):
+    def test_failing_deinitializers(self, host: rt.VmModule, log: list[int], monkeypatch: pytest.MonkeyPatch):
         text = HOST.format(number=5).replace("i32 -5", "i32 -13")
         bad = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(f"vm.module @bad version 0\nvm.type i32\n{text}"))
         context = rt.VmContext(rt.VmInstance(), modules=[host, self.module(1), bad, self.module(2)])
+        reported: list[object] = []
+        monkeypatch.setattr(sys, "unraisablehook", lambda u: reported.append((str(u.exc_value), u.object)))
         del context
         assert log == [1, 5, 2, -2, -13, -1]
+        assert reported == [("13 is bad luck", "bad.__deinit")]
 
     def test_optional_imports(self, host: rt.VmModule):
         module = self.module(1)

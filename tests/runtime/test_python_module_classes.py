@@ -360,6 +360,33 @@ def test_exceptions_come_out_as_raised(device: rt.HalDevice):
     assert module.twice() == 5
 
 
+class Texts(rt.PythonModule, name="texts"):
+    """What goes wrong while values are converted, of any class."""
+
+    def length(self, text: str) -> rt.i32:
+        return len(text)
+
+    def lone(self) -> str:
+        return "\ud800"
+
+    def wrong(self) -> str:
+        return 3  # type: ignore
+
+
+def test_errors_of_conversions_say_where(device: rt.HalDevice):
+    module = rt.load_vm_modules(Texts.create(), config=rt.Config(device=device))[0]
+    buffer = rt.VmBuffer(2)
+    memoryview(buffer)[:] = b"\xff\xfe"
+    with pytest.raises(UnicodeDecodeError, match="can't decode byte 0xff") as caught:
+        module.length(buffer)
+    assert 'texts.length(): argument 1 ("text")' in caught.value.__notes__
+    with pytest.raises(UnicodeEncodeError, match="surrogates not allowed") as caught:
+        module.lone()
+    assert "texts.lone(): the result" in caught.value.__notes__
+    with pytest.raises(TypeError, match=r"^texts\.wrong\(\): the result is 3; needs str"):
+        module.wrong()
+
+
 def test_nothing_is_kept_of_failed_calls(device: rt.HalDevice):
     class Marker:
         pass

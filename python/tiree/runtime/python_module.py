@@ -182,6 +182,13 @@ def _results(annotation: Any, where: str) -> tuple[Kind, ...]:
     return tuple(_kind(part, where) for part in parts)
 
 
+def _place(error: Exception, place: str) -> None:
+    """Adds the place of an error to its text, or as a note where the class may make its text of other arguments."""
+    if type(error) in (TypeError, ValueError):
+        raise type(error)(f"{place} {error}") from None
+    error.add_note(place)
+
+
 def _adapted(
     where: str, method: Callable[..., Any], parameters: list[tuple[str, Kind]], results: tuple[Kind, ...]
 ) -> Callable[..., Any]:
@@ -196,8 +203,9 @@ def _adapted(
         for number, name, take in takes:
             try:
                 values[number] = take(values[number])
-            except (TypeError, ValueError) as error:
-                raise type(error)(f'{where}: argument {number + 1} ("{name}") {error}') from None
+            except Exception as error:
+                _place(error, f'{where}: argument {number + 1} ("{name}")')
+                raise
         return values
 
     def given(returned: Any) -> Any:
@@ -207,8 +215,9 @@ def _adapted(
             return returned
         try:
             values = [kind.give(one) if kind.give else one for one, kind in zip(several, results, strict=True)]
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"{where}: the result {error}") from None
+        except Exception as error:
+            _place(error, f"{where}: the result")
+            raise
         return tuple(values) if len(results) > 1 else values[0]
 
     if inspect.iscoroutinefunction(method):

@@ -6,6 +6,8 @@ import random
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
+from tiree.testing import wanted
+
 T = TypeVar("T")
 
 
@@ -29,6 +31,7 @@ class RandomChoices:
     """Decisions by a seeded generator: fast, and the same for the same seed on every machine."""
 
     def __init__(self, seed: int) -> None:
+        wanted.need("RandomChoices", "seed", seed, isinstance(seed, int), "a whole number")
         self.random = random.Random(seed)
 
     def below(self, limit: int) -> int:

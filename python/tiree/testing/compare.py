@@ -8,6 +8,7 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from tiree.testing import wanted
 from tiree.testing.faults import Fault, NotDecodable, OutOfSteps
 from tiree.testing.generate_program import Call, Program
 from tiree.testing.runners import Outcome, Reference, Runner, code_of
@@ -29,6 +30,8 @@ class Expected:
 
 def outcomes(runner: RunnerFactory, program: Program) -> tuple[Outcome, ...]:
     """The outcome of each call in one context; one outcome when the modules do not even load or initialize."""
+    wanted.runner("outcomes", runner)
+    wanted.program("outcomes", program)
     try:
         made = runner(program.modules)
     except (OutOfSteps, NotDecodable) as error:
@@ -47,6 +50,9 @@ def _outcome(runner: Runner, call: Call) -> Outcome:
 
 def isolated_outcomes(runner: RunnerFactory, program: Program, seconds: int = 10) -> tuple[Outcome, ...]:
     """As `outcomes`, in a child process: one outcome such as `killed by SIGSEGV` when it does not survive."""
+    wanted.runner("isolated_outcomes", runner)
+    wanted.program("isolated_outcomes", program)
+    wanted.number("isolated_outcomes", "seconds", seconds, 1)
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -68,6 +74,8 @@ def isolated_outcomes(runner: RunnerFactory, program: Program, seconds: int = 10
 
 def expected(program: Program, steps: int = 100_000) -> Expected:
     """What the reference interpreter makes of a program."""
+    wanted.program("expected", program)
+    wanted.number("expected", "steps", steps)
     departures: set[str] = set()
     try:
         reference = Reference(program.modules, steps, departures)
@@ -87,9 +95,11 @@ def difference(program: Program, runner: RunnerFactory, *, like_iree: bool = Fal
 
     `like_iree`: what IREE defines differently, or its Python API cannot pass, is not compared.
     """
-    wanted = expected(program)
-    want = wanted.outcomes
-    if not wanted.is_bounded or (like_iree and (wanted.departures or not program.is_for_iree)):
+    wanted.program("difference", program)
+    wanted.runner("difference", runner)
+    reference = expected(program)
+    want = reference.outcomes
+    if not reference.is_bounded or (like_iree and (reference.departures or not program.is_for_iree)):
         return ""
     if like_iree:
         want = tuple(outcome.without_contents() for outcome in want)

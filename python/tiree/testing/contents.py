@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
-from tiree.testing import floats
+from tiree.testing import floats, wanted
 from tiree.testing.objects import UNSET, Buffer, List
 from tiree.testing.scalars import signed
 
@@ -49,7 +49,7 @@ def variant_list(values: Iterable[Any]) -> VmVariantList:
     """A list of ints, floats, and references or None, as calls take them."""
     from tiree.runtime import VmVariantList
 
-    given = list(values)
+    given = wanted.values("variant_list", values)
     made = VmVariantList(len(given))
     for value in given:
         if isinstance(value, int):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+from tiree.testing import wanted
 from tiree.testing.archive import read
 from tiree.testing.choices import Choices, chance, pick
 
@@ -16,6 +17,9 @@ def mutate(module: bytes, choices: Choices) -> bytes:
 
     Raises `ValueError` for no bytes at all, which have nothing to change.
     """
+    wanted.module("mutate", "module", module)
+    wanted.choices("mutate", choices)
+    module = bytes(module)
     if not module:
         raise ValueError("mutate() needs a module: there are no bytes to change")
     data = bytearray(module)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from tiree.testing import wanted
 from tiree.testing.archive import read
 from tiree.testing.choices import Choices, chance, number, pick
 from tiree.testing.generate_function import TELL, FunctionWriter, tell_lines
@@ -78,6 +79,7 @@ class Program:
 
 def generate(choices: Choices, *, natives: bool = True, libraries: bool = True) -> Program:
     """A program; without `natives` it needs no native module, without `libraries` it is one module."""
+    wanted.choices("generate", choices)
     imports: list[Callee] = []
     texts: list[str] = []
     choices.part()

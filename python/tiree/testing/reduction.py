@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
+from tiree.testing import wanted
 from tiree.testing.archive import read
 from tiree.testing.generate_program import Program
 
@@ -18,6 +19,9 @@ def reduced(program: Program, fails: Callable[[Program], bool]) -> Program:
     """
 
     from tiree.runtime.assembly import assemble
+
+    wanted.program("reduced", program)
+    wanted.need("reduced", "fails", fails, callable(fails), "a function that takes a Program")
 
     def still(candidate: Program) -> bool:
         try:

@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol
 
+from tiree.testing import wanted
 from tiree.testing.archive import Module, Signature, read
 from tiree.testing.contents import argument_bytes, digest, of_reference, of_runtime
 from tiree.testing.faults import Fault, OutOfSteps
@@ -57,6 +58,7 @@ class Reference:
     scalars: Mapping[str, Callable[..., int]] = SCALARS
 
     def __init__(self, modules: Sequence[bytes], steps: int = 100_000, departures: set[str] | None = None) -> None:
+        wanted.modules(type(self).__name__, modules)
         self.context = Context([NATIVE, *modules], steps, departures, self.scalars)
         self.module: Module = read(modules[-1])
 
@@ -83,6 +85,7 @@ class _Lists:
     """What the Python APIs of both runtimes have in common."""
 
     def __init__(self, runtime: Any, modules: Sequence[bytes], natives: Sequence[Any] = ()) -> None:
+        wanted.modules(type(self).__name__, modules)
         self.runtime = runtime
         self.instance = runtime.VmInstance()
         self.loaded = [*natives, *(runtime.VmModule.copy_buffer(self.instance, module) for module in modules)]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
+from tiree.testing import wanted
 from tiree.testing.archive import Signature
 from tiree.testing.choices import EDGES, RandomChoices
 from tiree.testing.contents import variant_list
@@ -59,11 +60,14 @@ def programs(*, natives: bool = True, libraries: bool = True) -> st.SearchStrate
 
     `natives=False`: nothing is imported from the module `native` (`native_module()`); `libraries=False`: one module.
     """
+    wanted.flag("programs", "natives", natives)
+    wanted.flag("programs", "libraries", libraries)
     return _programs(natives, libraries)
 
 
 def modules(*, natives: bool = True) -> st.SearchStrategy[bytes]:
     """Valid modules as `.vmfb`. They import from no module but `native`, and nothing with `natives=False`."""
+    wanted.flag("modules", "natives", natives)
     return programs(natives=natives, libraries=False).map(_last_module)
 
 
@@ -74,13 +78,16 @@ def _last_module(program: Program) -> bytes:
 @st.composite
 def _mutations(draw: Any, of: bytes | st.SearchStrategy[bytes]) -> bytes:
     choices = _Drawn(draw)
-    data: bytes = of if isinstance(of, bytes) else draw(of)
-    return mutate(data, choices)
+    data: object = draw(of) if isinstance(of, st.SearchStrategy) else of
+    wanted.module("mutations", "of", data)
+    return mutate(bytes(cast("bytes", data)), choices)
 
 
 def mutations(of: bytes | st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
     """Damaged copies of a module, or of modules that a strategy draws: one to four changes to bits, words and operands,
     runs of bytes moved, cut or put in, half of them in the bytecode. Some still load."""
+    given = isinstance(of, (*wanted.BYTES, st.SearchStrategy))
+    wanted.need("mutations", "of", of, given, "the bytes of a module, or a strategy that draws such")
     return _mutations(of)
 
 
@@ -110,6 +117,7 @@ def _buffers(draw: Any, max_length: int) -> Any:
 
 def buffers(max_length: int = 64) -> st.SearchStrategy[Any]:
     """`tiree.runtime.VmBuffer`s with any bytes, writable."""
+    wanted.number("buffers", "max_length", max_length)
     return _buffers(max_length)
 
 
@@ -120,6 +128,7 @@ def _lists(draw: Any, items: st.SearchStrategy[Any], max_size: int) -> Any:
 
 def lists(max_size: int = 4) -> st.SearchStrategy[Any]:
     """`tiree.runtime.VmVariantList`s of whole numbers, floats, nulls, buffers and lists of numbers."""
+    wanted.number("lists", "max_size", max_size)
     numbers = _integers("I") | st.floats()
     inner = _lists(numbers, max_size)
     return _lists(numbers | st.none() | buffers(16) | inner, max_size)

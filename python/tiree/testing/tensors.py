@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from tiree.testing import wanted
 
 _DTYPES = {
     "i1": "bool", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16",
@@ -19,8 +21,10 @@ MAX_DIMENSION = 4
 def declared_arguments(function: Any) -> st.SearchStrategy[tuple[Any, ...]]:
     """A tuple of arrays and numbers. Raises `ValueError` for a function without a declaration, or of types without a
     numpy dtype of their own."""
-    reflection = getattr(function, "vm_function", function).reflection
-    declaration = reflection.get("iree.abi.declaration", "")
+    reflection = getattr(getattr(function, "vm_function", function), "reflection", None)
+    what = 'a calling convention such as "0iI_r", or a function of a loaded module'
+    wanted.need("arguments", "signature", function, isinstance(reflection, Mapping), what)
+    declaration = cast("Mapping[str, str]", reflection).get("iree.abi.declaration", "")
     match = re.search(r"\((.*?)\)\s*->", declaration)
     if match is None:
         raise ValueError(f"{function} declares no arguments; give its calling convention instead")

@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_hal::fence::{Fence, FenceWait};
@@ -19,6 +20,7 @@ use tiree_vm::{Result, Wait};
 use crate::calls::Invoke;
 use crate::errors::from_python;
 use crate::hal::fence::HalFence;
+use crate::teardown::is_finalizing;
 
 thread_local! {
     /// The event loop that drives what this thread executes now.
@@ -52,12 +54,15 @@ pub fn running_loop(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     Ok((!running.is_none()).then_some(running))
 }
 
+/// The class of coroutines.
+pub fn class(py: Python<'_>) -> PyResult<&Py<PyAny>> {
+    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    CLASS.get_or_try_init(py, || Ok(py.import("types")?.getattr("CoroutineType")?.unbind()))
+}
+
 /// Whether a function returned a coroutine.
 pub fn is_coroutine(object: &Bound<'_, PyAny>) -> bool {
-    static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let py = object.py();
-    let class = CLASS.get_or_try_init(py, || Ok::<_, PyErr>(py.import("types")?.getattr("CoroutineType")?.unbind()));
-    class.is_ok_and(|class| object.get_type().is(class.bind(py)))
+    class(object.py()).is_ok_and(|class| object.get_type().is(class))
 }
 
 fn helper<'py>(py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
@@ -119,6 +124,10 @@ impl Task {
     /// Starts `coroutine` in the loop of the current call.
     pub fn start(coroutine: &Bound<'_, PyAny>) -> PyResult<Task> {
         let py = coroutine.py();
+        if is_finalizing(py) {
+            coroutine.invoke_method("close", ())?;
+            return Err(PyRuntimeError::new_err("the interpreter ends, so that no event loop runs the coroutine any more"));
+        }
         let event_loop = LOOP.with_borrow(|event_loop| event_loop.as_ref().map(|l| l.clone_ref(py)));
         let ended = Arc::new(Fence::unsignalled());
         let share = CallShare::of_current().map(|share| Py::new(py, share)).transpose()?;

@@ -11,6 +11,7 @@ mod invoker;
 mod limits;
 mod outputs;
 mod signature;
+mod teardown;
 mod testing;
 mod tools;
 mod tracing;
@@ -27,6 +28,7 @@ use pyo3::prelude::*;
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // A second import finds the hook in place.
     tiree_vm::interrupt::set_hook(errors::handle_signals);
+    teardown::install(module.py())?;
     module.add_class::<vm::module::VmInstance>()?;
     module.add_class::<vm::module::VmModule>()?;
     module.add_class::<vm::function::VmFunction>()?;

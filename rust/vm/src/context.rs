@@ -4,12 +4,14 @@ mod files;
 mod fork;
 mod globals;
 mod memory;
+mod teardown;
 
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 pub(crate) use self::globals::lock_global;
+pub use self::teardown::{Teardown, Work, set_teardown};
 use crate::archive::schema::{Dependency, Import};
 use crate::buffer::VmBuffer;
 use crate::bytecode::BytecodeModule;
@@ -178,14 +180,8 @@ struct Inner {
 impl Drop for Inner {
     fn drop(&mut self) {
         let instances = std::mem::take(self.instances.get_mut().unwrap_or_else(PoisonError::into_inner));
-        for instance in instances.into_iter().rev() {
-            let ordinal = instance.any_module().lookup_export("__deinit");
-            if let (Instance::Bytecode(_), Some(ordinal)) = (&*instance, ordinal) {
-                // Nobody is left to hear of a failure while tearing down.
-                let _ = Invocation::on_instance(instance.clone(), ordinal, Vec::new(), &self.limits)
-                    .and_then(Invocation::finish);
-            }
-        }
+        teardown::deinitialize(&instances, &self.limits);
+        instances.into_iter().rev().for_each(drop);
         self.holders.end();
     }
 }
@@ -455,10 +451,11 @@ fn check_dependency(dependency: &Dependency, dependent: &BytecodeModule, before:
     if have < need {
         return Err(Status::not_found(format!(
             "required module '{name}' version mismatch; have {have} but require {need}. {} was compiled by {}; this is \
-             tiree {}. Install a newer runtime, or recompile the module with a compiler of this release.",
+             tiree {release}. Install a newer one (pip install --upgrade tiree), or recompile the module with tiree \
+             {release}.",
             dependent.archive().source(),
             dependent.archive().maker(),
-            env!("CARGO_PKG_VERSION")
+            release = env!("CARGO_PKG_VERSION")
         )));
     }
     Ok(())

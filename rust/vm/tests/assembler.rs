@@ -116,6 +116,45 @@ fn text_that_only_the_reference_writes_reads_as_well() {
     }
 }
 
+/// As the reference reads them; a quoted part of a type is no comment.
+#[test]
+fn comments_end_types_and_pairs_may_have_blanks() {
+    let module = |types: &str, code: &str| {
+        let text = format!("vm.module @m version 0\n{types}vm.func @f() -> () {{\n^bb0:\n{code}  vm.return\n}}\n");
+        assemble(&text, "m").unwrap_or_else(|e| panic!("{text}{e}")).bytes
+    };
+    let plain = module("vm.type i32\n", "");
+    for comment in [" // c", " # c", "#c", "//c", "\t# \"c\""] {
+        assert_same(&module(&format!("vm.type i32{comment}\n"), ""), &plain, comment);
+    }
+    for name in ["!x<\"#\">", "!x<\"//\">"] {
+        let bytes = module(&format!("vm.type {name} # c\n"), "");
+        assert_eq!(Archive::copy(&bytes, "m").unwrap().def().types, [name]);
+    }
+    let list = "  %i0 = vm.const.i32 1\n  %r0 = vm.list.alloc %i0 : !vm.list<i32>";
+    assert_same(&module("", &format!("{list}#c\n")), &module("", &format!("{list}\n")), "an operand");
+    for pair in ["%i4:5", "%i4: 5", "%i4 :5", "%i4\t : 5"] {
+        let have = module("", &format!("  {pair} = vm.const.i64 1\n  {pair} = vm.add.i64 {pair}, {pair}\n"));
+        assert_same(&have, &module("", "  %i4:5 = vm.const.i64 1\n  %i4:5 = vm.add.i64 %i4:5, %i4:5\n"), pair);
+    }
+}
+
+/// Columns are counted once: this took half a minute.
+#[test]
+fn long_lines_have_columns() {
+    let cases: Vec<String> = (0..60_000).map(|case| format!("{case}: ^bb1()")).collect();
+    let text = format!(
+        "vm.module @m\nvm.func @f(%i0: i32) -> () {{\n^bb0:\n  vm.br_table %i0 {{ default: ^bb1(), {} }}\n^bb1:\n  \
+         vm.return\n}}\n",
+        cases.join(", ")
+    );
+    assemble(&text, "m").unwrap();
+    let wrong = text.replace("59999: ^bb1()", "59999: bb1()");
+    let error = assemble(&wrong, "m").unwrap_err().to_string();
+    let column = wrong.lines().nth(3).unwrap().find("59999: bb1").unwrap() + 8;
+    assert!(error.contains(&format!("m:4:{column}: expected a block label")), "{}", &error[..200]);
+}
+
 #[test]
 fn numbers_keep_their_bits() {
     let text = "vm.module @m version 0\nvm.func @f() -> () {\n^bb0:\n  %i0 = vm.const.f32 -nan(0x12345)\n  \

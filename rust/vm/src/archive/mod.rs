@@ -197,10 +197,11 @@ impl Archive {
 
     /// The compiler that wrote it, as far as it says.
     pub(crate) fn maker(&self) -> String {
-        match self.def.attrs.iter().find(|attr| attr.key == "tiree.version") {
-            Some(attr) => format!("tiree {}", attr.value),
-            None => "another compiler".to_owned(),
-        }
+        self.attr("tiree.version").map_or("another compiler".to_owned(), |version| format!("tiree {version}"))
+    }
+
+    fn attr(&self, key: &str) -> Option<&str> {
+        self.def.attrs.iter().find(|attr| attr.key == key).map(|attr| attr.value.as_str())
     }
 
     fn check_version(&self) -> Result<()> {
@@ -208,14 +209,19 @@ impl Archive {
         if isa::supports_version(major, minor) {
             return Ok(());
         }
-        let maker = self.maker();
+        let (maker, release) = (self.maker(), env!("CARGO_PKG_VERSION"));
+        let newer = (major, minor) > (isa::VERSION_MAJOR, isa::VERSION_MINOR);
+        let runtime = match self.attr("tiree.version") {
+            Some(version) => format!("install the runtime that it was made for (pip install tiree=={version})"),
+            None if newer => format!("install a newer tiree that reads {major}.{minor} (pip install --upgrade tiree)"),
+            None => "run it with the runtime of the release that compiled it".to_owned(),
+        };
         Err(Status::invalid_argument(format!(
             "bytecode version mismatch; runtime supports {}.{}, module has {major}.{minor}. {} was compiled by {maker}; \
-             this is tiree {}. Recompile it with this release, or run it with one that reads version {major}.",
+             this is tiree {release}. Recompile it with tiree {release}, or {runtime}.",
             isa::VERSION_MAJOR,
             isa::VERSION_MINOR,
             self.source,
-            env!("CARGO_PKG_VERSION")
         )))
     }
 }

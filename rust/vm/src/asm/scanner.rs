@@ -41,11 +41,13 @@ pub struct Scanner<'a> {
     line: &'a str,
     number: u32,
     at: usize,
+    /// Up to where characters are counted, and how many there are: a long line has many positions.
+    counted: (usize, u32),
 }
 
 impl<'a> Scanner<'a> {
     pub fn new(line: &'a str, number: u32) -> Scanner<'a> {
-        Scanner { line, number, at: 0 }
+        Scanner { line, number, at: 0, counted: (0, 0) }
     }
 
     fn rest(&self) -> &'a str {
@@ -65,7 +67,9 @@ impl<'a> Scanner<'a> {
     /// Here, after blanks.
     pub fn position(&mut self) -> Position {
         self.skip();
-        Position { line: self.number, column: self.line[..self.at].chars().count() as u32 + 1 }
+        let (from, before) = if self.counted.0 <= self.at { self.counted } else { (0, 0) };
+        self.counted = (self.at, before + self.line[from..self.at].chars().count() as u32);
+        Position { line: self.number, column: self.counted.1 + 1 }
     }
 
     pub fn at_end(&mut self) -> bool {
@@ -99,12 +103,15 @@ impl<'a> Scanner<'a> {
         true
     }
 
-    /// `:3` right here, as the other half of a register pair: the digits.
+    /// `:3` next, as the other half of a register pair: the digits. Blanks may stand around the colon.
     pub fn half(&mut self) -> Option<&'a str> {
-        let digits = self.rest().strip_prefix(':')?;
+        let digits = self.rest().trim_start().strip_prefix(':')?.trim_start();
         let length = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
-        self.at += if length > 0 { 1 + length } else { 0 };
-        (length > 0).then(|| &digits[..length])
+        if length == 0 {
+            return None;
+        }
+        self.at = self.line.len() - digits.len() + length;
+        Some(&digits[..length])
     }
 
     /// The error that `what` is expected here.
@@ -153,7 +160,7 @@ impl<'a> Scanner<'a> {
         self.skip();
         let rest = self.rest();
         self.at = self.line.len();
-        rest.split("//").next().unwrap_or(rest).trim_end()
+        rest[..comment(rest).unwrap_or(rest.len())].trim_end()
     }
 
     /// `@name` or `@"name"`, without the sign.
@@ -174,12 +181,15 @@ impl<'a> Scanner<'a> {
         Ok(name.to_owned())
     }
 
-    /// A type name: brackets may hold anything.
+    /// A type name: brackets may hold anything but comments.
     pub fn type_name(&mut self) -> Parsed<&'a str> {
         self.skip();
-        let mut depth = 0;
-        let end = self.rest().find(|c: char| {
+        let (rest, mut depth, mut quoted) = (self.rest(), 0, false);
+        let end = rest.char_indices().find(|(i, c)| {
             match c {
+                '"' => quoted = !quoted,
+                '#' if !quoted => return true,
+                '/' if !quoted && rest[*i..].starts_with("//") => return true,
                 '<' | '(' => depth += 1,
                 '>' | ')' if depth > 0 => depth -= 1,
                 '>' | ')' | ']' | '}' | ',' => return depth == 0,
@@ -188,8 +198,8 @@ impl<'a> Scanner<'a> {
             }
             false
         });
-        let name = &self.rest()[..end.unwrap_or(self.rest().len())];
-        if name.is_empty() || depth > 0 && end.is_none() {
+        let name = &rest[..end.map_or(rest.len(), |(i, _)| i)];
+        if name.is_empty() || depth > 0 {
             return Err(self.expected("a type such as i32 or !vm.buffer"));
         }
         self.at += name.len();
@@ -284,6 +294,15 @@ impl<'a> Scanner<'a> {
         }
         Ok(value)
     }
+}
+
+/// Where a comment begins: at the first `//` or `#` that is not in quotes.
+fn comment(text: &str) -> Option<usize> {
+    let mut quoted = false;
+    text.bytes().enumerate().position(|(i, byte)| {
+        quoted ^= byte == b'"';
+        !quoted && (byte == b'#' || text.as_bytes()[i..].starts_with(b"//"))
+    })
 }
 
 /// Characters of names that need no quotes.
