@@ -13,13 +13,13 @@ from tiree.vm.imports import import_decl
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# Changing, removing or adding a row changes what bytes mean, what text reads as, or the names of Python's encoder: bump
-# `version` in isa/instructions.txt, then add its digest here. A digest that was shipped is never edited.
+# Changing, removing or adding a row changes what bytes mean, what text reads as, or the names of Python's encoder.
+# Bump `version` in isa/instructions.txt, then add its digest here. A digest that was shipped is never edited.
 SHIPPED = {
     (17, 0): "aa03b42d484cdf06f0d45bdda66fd16d68071c8e8d5513523ec6a29bcd2a5f08",
 }
 
-# Explanations may be worded better within a version, and their digest goes with them: see that none says something else.
+# Explanations may be worded better within a version, and their digest with them: see that none says something else.
 MEANINGS = "90d21d0e1cc7069e27fbd687598fbecabf98930dd06e5faf3bfccb56021fb902"
 IMPORT_MEANINGS = "6a525fa5f414f8f396cf502a5bce3af491babbf81b681522c91222f203daba65"
 

@@ -103,7 +103,7 @@ def test_a_method_cancels_its_own_call(endless: bool):
     with pytest.raises(rt.StatusError, match="cancelled"):
         calls[0].wait()
     assert said == [True]
-    assert not calls[0].done
+    assert (calls[0].done, calls[0].failed) == (True, True)
 
 
 AGAIN = """

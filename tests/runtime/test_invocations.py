@@ -89,7 +89,32 @@ class TestOneThread:
             call.step()
         with pytest.raises(RuntimeError, match="no paper"):
             call.results()
-        assert not call.done
+        assert (call.done, call.failed) == (True, True)
+        assert "no paper" in str(call.exception())
+
+    def test_every_end_is_one(self, waits: rt.Module, device: rt.HalDevice):
+        """As in concurrent.futures: done by results, by an exception, by cancel() and by a limit."""
+        call = waits.double_after.begin(unsignalled(device), 21)
+        for _ in range(2):
+            assert (call.done, call.failed) == (False, False)
+            with pytest.raises(RuntimeError, match="has not ended"):
+                call.exception()
+            assert not call.step()
+        assert call.cancel()
+        assert (call.done, call.failed) == (True, True)
+        assert "cancelled" in str(call.exception())
+        with pytest.raises(RuntimeError) as caught:
+            call.results()
+        assert caught.value is call.exception()
+
+        call = waits.spin.limited(fuel=100).begin(30_000_000)
+        with pytest.raises(rt.FuelError):
+            call.step()
+        assert (call.done, call.failed, type(call.exception())) == (True, True, rt.FuelError)
+
+        call = waits.spin.begin(3)
+        call.wait()
+        assert (call.done, call.failed, call.exception()) == (True, False, None)
 
     def test_on_ready(self, waits: rt.Module, device: rt.HalDevice):
         fence = unsignalled(device)

@@ -94,7 +94,8 @@ class TestThreads:
     def check(self, drop: Callable[[], None], reported: Reported) -> None:
         assert counted_meanwhile(drop) > 5
         [(error, where)] = reported.all
-        assert isinstance(error, rt.TimeLimitError) and where == "m.__deinit"
+        assert isinstance(error, rt.TimeLimitError)
+        assert where == "m.__deinit"
         assert "m.__deinit() failed: the call did not finish before its deadline" in str(error)
 
     def test_contexts(self, reported: Reported):
@@ -177,7 +178,7 @@ class TestExceptions:
         held = [context(PLAIN, Failing.create())]
         held.clear()
         [(error, where)] = reported.all
-        assert isinstance(error, LookupError) and str(error) == "no 7" and where == "m.__deinit"
+        assert (type(error), str(error), where) == (LookupError, "no 7", "m.__deinit")
 
 
 class TestCoroutines:
@@ -219,9 +220,10 @@ class TestCoroutines:
         function = YIELDABLE.replace("@m", "@n")
         _, module = rt.load_vm_modules(Dropping.create(), loaded(text("^bb0:\n  vm.return", function, IMPORT)))
         module.f()
-        assert not held and not closed
+        assert (held, closed) == ([], [])
         [(error, _)] = reported.all
-        assert isinstance(error, RuntimeError) and "in the event loop of this thread" in str(error)
+        assert isinstance(error, RuntimeError)
+        assert "in the event loop of this thread" in str(error)
 
 
 SCRIPT = f"""
@@ -248,7 +250,8 @@ Waiting, Printing = classes["Waiting"], classes["Printing"]
 
 def context(deinit, *modules, needs=""):
     source = ({text("DEINIT", needs="NEEDS")!r}).replace("DEINIT", deinit).replace("NEEDS", needs)
-    return rt.VmContext(rt.VmInstance(), modules=[*modules, rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(source))])
+    module = rt.VmModule.copy_buffer(rt.VmInstance(), rt.assemble(source))
+    return rt.VmContext(rt.VmInstance(), modules=[*modules, module])
 
 LOOP, PLAIN, YIELDABLE, IMPORT = {LOOP!r}, {PLAIN!r}, {YIELDABLE!r}, {IMPORT!r}
 """
@@ -259,7 +262,8 @@ def run(body: str, interrupt: bool = False) -> subprocess.CompletedProcess[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             if interrupt:
-                assert process.stdout is not None and process.stdout.readline() == "ready\n"
+                assert process.stdout is not None
+                assert process.stdout.readline() == "ready\n"
                 time.sleep(0.3)
                 process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=60)
@@ -273,7 +277,8 @@ class TestProcesses:
     def test_ctrl_c(self):
         done = run("c = context(LOOP)\nprint('ready', flush=True)\ndel c\nprint('went on')\n", interrupt=True)
         assert (done.returncode, done.stdout) == (0, "went on\n"), done.stderr
-        assert "m.__deinit" in done.stderr and "KeyboardInterrupt" in done.stderr
+        assert "m.__deinit" in done.stderr
+        assert "KeyboardInterrupt" in done.stderr
 
     def test_endless_at_exit(self):
         """Nothing could end it."""

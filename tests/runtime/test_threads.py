@@ -79,6 +79,8 @@ class TestWaiting:
                 del interface
 
             def look(self) -> None:
+                with pytest.raises(RuntimeError, match="on this thread, inside of this function"):
+                    calls[0].step()
                 calls[0].wait()
 
         interface = rt.PyModuleInterface("inside", Inside)
@@ -88,7 +90,7 @@ class TestWaiting:
         function = module.lookup_function("look")
         assert function is not None
         calls.append(context.begin(function, rt.VmVariantList(0)))
-        with pytest.raises(RuntimeError, match="the call is running on this thread, which cannot wait for it"):
+        with pytest.raises(RuntimeError, match="the call is running on this thread, inside of this function"):
             calls[0].wait()
 
 

@@ -56,7 +56,8 @@ def test_other_types(call: Callable[[Any], object], said: str):
         with pytest.raises(TypeError) as caught:
             call(given)
         text = str(caught.value)
-        assert text.startswith(f"{said} is ") and "; needs " in text
+        assert text.startswith(f"{said} is ")
+        assert "; needs " in text
 
 
 def test_other_values():

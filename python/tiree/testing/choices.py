@@ -31,7 +31,7 @@ class RandomChoices:
     """Decisions by a seeded generator: fast, and the same for the same seed on every machine."""
 
     def __init__(self, seed: int) -> None:
-        wanted.need("RandomChoices", "seed", seed, isinstance(seed, int), "a whole number")
+        wanted.whole("RandomChoices", "seed", seed)
         self.random = random.Random(seed)
 
     def below(self, limit: int) -> int:

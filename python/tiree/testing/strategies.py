@@ -83,11 +83,14 @@ def _mutations(draw: Any, of: bytes | st.SearchStrategy[bytes]) -> bytes:
     return mutate(bytes(cast("bytes", data)), choices)
 
 
+def _can_be_damaged(of: object) -> bool:
+    return isinstance(of, (*wanted.BYTES, st.SearchStrategy))
+
+
 def mutations(of: bytes | st.SearchStrategy[bytes]) -> st.SearchStrategy[bytes]:
     """Damaged copies of a module, or of modules that a strategy draws: one to four changes to bits, words and operands,
     runs of bytes moved, cut or put in, half of them in the bytecode. Some still load."""
-    given = isinstance(of, (*wanted.BYTES, st.SearchStrategy))
-    wanted.need("mutations", "of", of, given, "the bytes of a module, or a strategy that draws such")
+    wanted.need("mutations", "of", of, _can_be_damaged(of), "the bytes of a module, or a strategy that draws such")
     return _mutations(of)
 
 

@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+
 from tiree.testing import wanted
 
 _DTYPES = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -15,6 +16,10 @@ def need(function: str, name: str, value: object, holds: bool, what: str) -> Non
         text = repr(value)
         shown = text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
         raise TypeError(f"{function}(): `{name}` is {shown}; needs {what}")
+
+
+def whole(function: str, name: str, value: object) -> None:
+    need(function, name, value, isinstance(value, int), "a whole number")
 
 
 def number(function: str, name: str, value: object, least: int = 0) -> None:
@@ -34,8 +39,9 @@ def module(function: str, name: str, value: object) -> None:
 
 def modules(function: str, value: object) -> None:
     """A sequence of modules, not one alone."""
-    is_sequence = isinstance(value, Sequence) and not isinstance(value, (str, *BYTES))
-    need(function, "modules", value, is_sequence, "a list of modules, each the bytes of a .vmfb")
+    alone = isinstance(value, (str, *BYTES))
+    holds = hasattr(value, "__getitem__") and not alone
+    need(function, "modules", cast("object", value), holds, "a list of modules, each the bytes of a .vmfb")
     for index, one in enumerate(cast("Sequence[object]", value)):
         module(function, f"modules[{index}]", one)
     if not value:
@@ -44,7 +50,8 @@ def modules(function: str, value: object) -> None:
 
 def choices(function: str, value: object) -> None:
     made = all(callable(getattr(value, name, None)) for name in ("below", "count", "part"))
-    need(function, "choices", value, made and not isinstance(value, type), "Choices, such as RandomChoices(seed)")
+    is_class = inspect.isclass(value)
+    need(function, "choices", value, made and not is_class, "Choices, such as RandomChoices(seed)")
 
 
 def program(function: str, value: object) -> None:
@@ -59,6 +66,7 @@ def runner(function: str, value: object) -> None:
 
 def values(function: str, value: object) -> list[Any]:
     """The items of any iterable but a string."""
-    is_list = isinstance(value, Iterable) and not isinstance(value, (str, *BYTES))
-    need(function, "values", value, is_list, "a list of ints, floats, references and None")
+    alone = isinstance(value, (str, *BYTES))
+    holds = hasattr(value, "__iter__") and not alone
+    need(function, "values", cast("object", value), holds, "a list of ints, floats, references and None")
     return list(cast("Iterable[Any]", value))

@@ -126,7 +126,9 @@ impl Task {
         let py = coroutine.py();
         if is_finalizing(py) {
             coroutine.invoke_method("close", ())?;
-            return Err(PyRuntimeError::new_err("the interpreter ends, so that no event loop runs the coroutine any more"));
+            return Err(PyRuntimeError::new_err(
+                "the interpreter ends, so that no event loop runs the coroutine any more",
+            ));
         }
         let event_loop = LOOP.with_borrow(|event_loop| event_loop.as_ref().map(|l| l.clone_ref(py)));
         let ended = Arc::new(Fence::unsignalled());

@@ -29,6 +29,10 @@ use crate::waiting::{callback_once, deadline_in, wait_for};
 /// What failures of calls through IREE's interface begin with.
 pub const INVOKING: &str = "Error invoking function";
 
+/// What a function that the call is in is told when it wants the call to go on.
+const INSIDE: &str =
+    "the call is running on this thread, inside of this function, which can neither drive it nor wait for it";
+
 enum State {
     /// Not at the end; the wait is what it stopped at.
     Running(Inner, Option<Arc<dyn Wait>>),
@@ -111,8 +115,13 @@ impl Invocation {
 
     /// Whether the call ended. `event_loop` runs coroutines that it meets.
     fn advance(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        let busy = || PyRuntimeError::new_err("another thread is driving this invocation");
-        self.try_advance(py, event_loop)?.ok_or_else(busy)
+        self.try_advance(py, event_loop)?.ok_or_else(|| {
+            PyRuntimeError::new_err(if self.is_driven_here() {
+                INSIDE
+            } else {
+                "another thread is driving this invocation"
+            })
+        })
     }
 
     /// As `advance`; None while another thread is inside.
@@ -177,12 +186,17 @@ impl Invocation {
         self.driver.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether this thread is inside `step`.
+    fn is_driven_here(&self) -> bool {
+        *self.driver() == Some(thread::current().id())
+    }
+
     /// Sleeps until the thread that is inside is out, at most for a while, in which Ctrl-C is not looked for.
     fn wait_for_driver(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<()> {
         const WHILE: Duration = Duration::from_millis(50);
         self.refuse_in_own_loop(py)?;
-        if *self.driver() == Some(thread::current().id()) {
-            return Err(PyRuntimeError::new_err("the call is running on this thread, which cannot wait for it"));
+        if self.is_driven_here() {
+            return Err(PyRuntimeError::new_err(INSIDE));
         }
         let left = deadline.map_or(WHILE, |end| end.saturating_duration_since(Instant::now()).min(WHILE));
         py.detach(|| {
@@ -281,12 +295,14 @@ impl Invocation {
     fn values(&self, py: Python<'_>) -> PyResult<Vec<Value>> {
         match &*self.lock() {
             State::Done(values) => Ok(values.clone()),
-            State::Running(..) | State::Finishing(..) | State::Busy => {
-                Err(PyRuntimeError::new_err("the call has not ended; call wait() or step()"))
-            }
+            State::Running(..) | State::Finishing(..) | State::Busy => Err(not_ended()),
             State::Failed(error) => Err(raised(py, error)),
         }
     }
+}
+
+fn not_ended() -> PyErr {
+    PyRuntimeError::new_err("the call has not ended; call wait() or step()")
 }
 
 fn raised(py: Python<'_>, error: &Py<PyBaseException>) -> PyErr {
@@ -343,10 +359,25 @@ impl Invocation {
         }
     }
 
-    /// Whether results are there.
+    /// Whether the call has ended in any way: with results, by an exception, by `cancel()`.
     #[getter]
     fn done(&self) -> bool {
-        matches!(&*self.lock(), State::Done(_))
+        matches!(&*self.lock(), State::Done(_) | State::Failed(_))
+    }
+
+    /// Whether it has ended without results; `exception()` says why.
+    #[getter(failed)]
+    fn has_failed(&self) -> bool {
+        matches!(&*self.lock(), State::Failed(_))
+    }
+
+    /// What `results()` raises, or None when there are results. RuntimeError while the call has not ended.
+    fn exception(&self, py: Python<'_>) -> PyResult<Option<Py<PyBaseException>>> {
+        match &*self.lock() {
+            State::Done(_) => Ok(None),
+            State::Failed(error) => Ok(Some(error.clone_ref(py))),
+            State::Running(..) | State::Finishing(..) | State::Busy => Err(not_ended()),
+        }
     }
 
     /// Whether a step would get further: what the call waits for has happened.
