@@ -188,7 +188,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "unknown device": (
         (*CALL, ONE, ONE, "--device=cpu"),
-        (r'no device "cpu"; this build has local-sync, local-task\. For the CPU use local-task\.',),
+        (r'no device "cpu"; this build has local-sync, local-task, null\. For the CPU use local-task\.',),
     ),
     "too few values": (
         (*CALL, "--input=2x3xf32=1 2", ONE),
@@ -309,7 +309,7 @@ CALLS: dict[str, tuple[Callable[[Any], Any], type[Exception], str]] = {
     "unknown device": (
         lambda _: rt.get_device("cpu"),
         ValueError,
-        r'^no device "cpu"; this build has local-sync, local-task\. For the CPU use local-task\.',
+        r'^no device "cpu"; this build has local-sync, local-task, null\. For the CPU use local-task\.',
     ),
     "unknown keyword": (lambda m: m.add(F, c=F), TypeError, r'add\(\) has no argument "c"; it has a, b\.'),
     "unknown function": (

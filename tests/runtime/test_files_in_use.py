@@ -262,9 +262,19 @@ map = mmap.mmap(file.fileno(), 0)
 file.truncate(0)
 map[5]"""
 SENT = "os.kill(os.getpid(), signal.SIGBUS)"
-CASES = [
-    (steps, end) for steps in ("load", "enable load", "load enable", "load enable load") for end in (FAULT, SENT)
-] + [("load enable load disable", FAULT)]
+ORDERS = (
+    "load",
+    "enable load",
+    "load enable",
+    "load enable load",
+    "enable load disable",
+    "enable load disable load",
+    "load enable load disable",
+    "load enable load disable load",
+    "load enable load disable enable load",
+    "load enable load disable enable load disable",
+)
+CASES = [(steps, end) for steps in ORDERS for end in (FAULT, SENT)]
 
 
 @pytest.mark.parametrize(("steps", "end"), CASES)
@@ -281,7 +291,34 @@ def load():
     words = [sys.executable, "-c", script]
     done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False, cwd=tmp_path)
     assert done.returncode == -signal.SIGBUS, (done.returncode, done.stderr[-3000:])
-    assert done.stderr.count("Fatal Python error") == ("enable" in steps and "disable" not in steps)
+    assert done.stderr.count("Fatal Python error") == (steps.rfind("enable") > steps.rfind("disable"))
+
+
+@pytest.mark.parametrize("order", ["handle load", "load handle", "load handle load", "load handle load handle"])
+def test_what_handled_the_signal_before_still_does(order: str, tmp_path: Path) -> None:
+    script = """import os, signal, sys, tiree.runtime as rt
+kept, heard = [], []
+def load():
+    rt.save_archive_file({"w": bytes(9999)}, f"{len(kept)}.irpa")
+    kept.append(rt.ParameterIndex())
+    kept[-1].load(f"{len(kept) - 1}.irpa")
+def handle():
+    signal.signal(signal.SIGBUS, lambda *_: heard.append(1))
+for step in sys.argv[1].split():
+    globals()[step]()
+for _ in range(3):
+    os.kill(os.getpid(), signal.SIGBUS)
+assert len(heard) == 3, heard
+signal.signal(signal.SIGBUS, signal.SIG_IGN)
+load()
+os.kill(os.getpid(), signal.SIGBUS)
+signal.signal(signal.SIGBUS, signal.SIG_DFL)
+load()
+os.kill(os.getpid(), signal.SIGBUS)
+print("not reached")"""
+    words = [sys.executable, "-c", script, order]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=20, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGBUS, "", "")
 
 
 def test_modules_of_iree_too(module_file: Path) -> None:

@@ -199,7 +199,7 @@ def test_unknown_function(made: str):
 
 
 def test_unknown_device():
-    text = 'no device "cpu"; this build has local-sync, local-task. For the CPU use local-task.'
+    text = 'no device "cpu"; this build has local-sync, local-task, null. For the CPU use local-task.'
     for attempt in (lambda: rt.get_device("cpu"), lambda: rt.Config("cpu"), lambda: rt.load(iree_module(ADD), "cpu")):
         with pytest.raises(ValueError, match="no device") as caught:
             attempt()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -194,3 +195,78 @@ class TestModules:
         direct, piped = (run("compile", *flags, path, cwd=tmp_path) for path in ("-", "/dev/stdout"))
         assert (direct.returncode, piped.returncode) == (0, 0)
         assert direct.stdout == piped.stdout
+
+
+HALF = """
+with replacing(sys.argv[1]) as file:
+    file.write(bytes(100_000))
+    print("half", flush=True)
+    time.sleep(60)
+"""
+BEGIN = "import os, signal, sys, time, tiree.runtime as rt\nfrom tiree.support.replacing import replacing\n"
+# As on file systems that have no files without a name.
+NAMED = "del os.O_TMPFILE\n"
+NATIVE = """
+index = rt.ParameterIndex()
+index.load(sys.argv[2])
+print("half", flush=True)
+index.create_archive_file(sys.argv[1])
+"""
+
+
+def is_written(process: subprocess.Popen[str], folder: Path) -> bool:
+    """Whether the process has a second file open in the folder."""
+    with contextlib.suppress(OSError):
+        links = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{process.pid}/fd")]
+        return any(link.startswith(str(folder)) and not link.endswith(("big.irpa", "/x")) for link in links)
+    return False
+
+
+@pytest.mark.skipif(not hasattr(os, "O_TMPFILE"), reason="files without a name are those of Linux")
+class TestEndedBySignals:
+    """Nothing stays beside the file, and the process ends as it would have."""
+
+    def ended(self, script: str, number: int, folder: Path, *more: str) -> None:
+        (folder / "x").write_bytes(b"old")
+        before = sorted(os.listdir(folder))
+        words = [sys.executable, "-c", BEGIN + script, str(folder / "x"), *more]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "half\n"
+            while not is_written(process, folder):
+                assert process.poll() is None
+            process.send_signal(number)
+            assert process.wait(20) == -number
+        assert sorted(os.listdir(folder)) == before
+        assert (folder / "x").read_bytes() == b"old"
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+    def test_in_python(self, number: int, tmp_path: Path) -> None:
+        self.ended(HALF, number, tmp_path)
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+    def test_with_a_name(self, number: int, tmp_path: Path) -> None:
+        self.ended(NAMED + HALF, number, tmp_path)
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+    def test_natively(self, number: int, tmp_path: Path) -> None:
+        big = tmp_path / "big.irpa"
+        rt.save_archive_file({"w": np.zeros(200_000_000, np.int8)}, big)
+        self.ended(NATIVE, number, tmp_path, str(big))
+
+    def test_handlers_of_the_program_stay(self, tmp_path: Path) -> None:
+        script = """
+signal.signal(signal.SIGTERM, lambda *_: print("mine"))
+signal.signal(signal.SIGHUP, signal.SIG_IGN)
+before = signal.getsignal(signal.SIGTERM)
+with replacing(sys.argv[1]) as file:
+    file.write(b"new")
+    os.kill(os.getpid(), signal.SIGHUP)
+    os.kill(os.getpid(), signal.SIGTERM)
+assert signal.getsignal(signal.SIGTERM) is before and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+"""
+        words = [sys.executable, "-c", BEGIN + NAMED + script, str(tmp_path / "x")]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "mine\n", "")
+        assert (tmp_path / "x").read_bytes() == b"new"
+        assert os.listdir(tmp_path) == ["x"]

@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import numpy as np
@@ -114,6 +116,40 @@ def test_pipes_as_targets(add_file: Path, tmp_path: Path) -> None:
         assert np.frombuffer(data, np.float32).tolist() == [3, 3, 3, 3]
     trace = read_while(pipe, lambda: ours("run-module", f"--module={add_file}", f"--trace={pipe}", *ADD_RUN))
     assert json.loads(trace)["traceEvents"]
+
+
+def test_pipes_as_inputs(add_file: Path, tmp_path: Path) -> None:
+    """Bytes may come in pieces, with pauses."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with open(pipe, "wb", buffering=0) as file:
+            for part in (b"\0\0\x80?", b"\0\0\x80?" * 2, b"\0\0\x80?"):
+                file.write(part)
+                time.sleep(0.06)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    done = ours("run-module", f"--module={add_file}", f"--input=4xf32=@{pipe}", "--input=4xf32=2")
+    writer.join()
+    assert "4xf32=3 3 3 3" in done.out
+    line = '"$@" --input=4xf32=@<(printf "\\0\\0\\200?%.0s" 1 2 3 4) --input=4xf32=2'
+    assert "4xf32=3 3 3 3" in shell(line, "tiree.tools.run_module", f"--module={add_file}").stdout
+
+
+@pytest.mark.parametrize("flag", ["--input=4xf32=@pipe", "--input=@pipe", "--expected_output=4xf32=@pipe"])
+def test_a_pipe_without_a_writer(flag: str, add_file: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    inputs = () if flag.startswith("--input") else ADD_RUN
+    words = [sys.executable, "-m", "tiree.tools.run_module", f"--module={add_file}", *inputs, flag]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        # Shells ignore it for what they run in the background.
+        assert process.stderr is not None
+        assert process.stderr.readline() == "waiting for a program that writes to the pipe pipe\n"
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stderr.read() == "interrupted\n"
 
 
 def test_files_that_cannot_be_written_are_named(add_file: Path, tmp_path: Path) -> None:

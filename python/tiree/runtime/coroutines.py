@@ -1,4 +1,5 @@
-"""Where the coroutines of Python modules run: in the event loop that drives the call, or in one of the process.
+"""Where the coroutines of Python modules run: in the event loop that drives the call, or in one of the process; and
+the threads that help event loops with calls that compute for long.
 
 Called natively: `launch` when a function of a Python module returned a coroutine, `cancel` when the call ended first.
 """
@@ -11,7 +12,7 @@ import contextvars
 import os
 import threading
 from collections.abc import Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from tiree._native import HalFence
@@ -23,12 +24,13 @@ Started = asyncio.Task[Any] | Future[Any]
 
 _lock = threading.Lock()
 _background: tuple[threading.Thread, asyncio.AbstractEventLoop] | None = None
+_helpers: ThreadPoolExecutor | None = None
 
 
 def _after_fork() -> None:
     """The thread is gone in a forked child, and whoever held the lock."""
-    global _lock, _background
-    _lock, _background = threading.Lock(), None
+    global _lock, _background, _helpers
+    _lock, _background, _helpers = threading.Lock(), None, None
 
 
 os.register_at_fork(after_in_child=_after_fork)
@@ -52,6 +54,15 @@ def background_loop() -> asyncio.AbstractEventLoop:
             thread.start()
             _background = thread, loop
         return _background[1]
+
+
+def helpers() -> ThreadPoolExecutor:
+    """Threads for what event loops have no time for. What they are given does not wait for each other."""
+    global _helpers
+    with _lock:
+        if _helpers is None:
+            _helpers = ThreadPoolExecutor(min(32, (os.cpu_count() or 1) + 4), thread_name_prefix="tiree-helper")
+        return _helpers
 
 
 def launch(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from array import array
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,8 @@ class SplatValue:
         element = native_order(np.asarray(pattern))
         if element.size != 1:
             raise ValueError(f"a splat repeats one element; got {element.size}")
+        if element.dtype.hasobject or element.dtype.name in _UNPACKED:
+            raise TypeError(f"a splat repeats a number of whole bytes; got {element.dtype}")
         self.item = element.reshape(())
         self.shape = [count] if isinstance(count, int) else list(count)
         self.total_length = int(np.prod(self.shape, dtype=np.int64)) * element.dtype.itemsize
@@ -60,29 +63,54 @@ def parameter_index_add_numpy_ndarray(index: ParameterIndex, name: str, array: n
 
     Raises `KeyError` for other dtypes.
     """
-    index.add_buffer(name, _bytes_of(array), metadata=_metadata(array.dtype.newbyteorder("="), array.shape))
+    index.add_buffer(name, _bytes_of(name, array), metadata=_metadata(array.dtype.newbyteorder("="), array.shape))
 
 
-def _bytes_of(array: np.ndarray) -> np.ndarray:
+# Numbers of fewer than eight bits, of which numpy has one in each byte and programs have several.
+_UNPACKED = frozenset(
+    ("int1", "uint1", "int2", "uint2", "int4", "uint4", "float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn")
+)
+
+
+def _bytes_of(name: str, array: np.ndarray) -> np.ndarray:
     """The elements as bytes in native order: the buffer protocol has no name for every dtype."""
     import numpy as np
 
     from tiree.runtime.dtypes import native_order
 
+    if array.dtype.hasobject:
+        raise TypeError(f'parameter "{name}" is an array of {array.dtype}; needs one of numbers')
+    if array.dtype.name in _UNPACKED:
+        raise TypeError(
+            f'parameter "{name}" is an array of {array.dtype} with one number in each byte; needs packed ones, as an'
+            " array of uint8"
+        )
     flat = native_order(np.ascontiguousarray(array).reshape(-1))
     return flat.view(np.uint8) if flat.size else np.zeros(0, np.uint8)
 
 
-def _has_other_order(value: Any) -> bool:
-    """Whether the elements of a buffer are declared with the other byte order."""
+def _is_structure(value: Any) -> bool:
+    ctypes = sys.modules.get("ctypes")
+    return ctypes is not None and isinstance(value, (ctypes.Structure, ctypes.Union))
+
+
+def _other_order(value: Any) -> np.ndarray | None:
+    """A buffer as an array if its elements, or fields of them, are declared with the other byte order."""
     import numpy as np
 
     try:
         with memoryview(value) as view:
-            return not np.dtype(view.format).isnative
+            # The letters of the order that is not native here.
+            if not any(letter in view.format for letter in (">!" if sys.byteorder == "little" else "<")):
+                return None
+            # What numpy makes of the format of a structure of ctypes is a guess.
+            if _is_structure(value):
+                declared: Any = np.dtype(value.__class__)
+                return np.frombuffer(view, declared).copy()
+            return np.asarray(view).copy()
     except (TypeError, ValueError, BufferError):
         # No buffer, or a format that is not numpy's: bytes are bytes.
-        return False
+        return None
 
 
 def parameter_index_entry_as_numpy_flat_ndarray(index_entry: ParameterIndexEntry) -> np.ndarray:
@@ -115,7 +143,8 @@ def parameter_index_entry_as_numpy_ndarray(index_entry: ParameterIndexEntry) -> 
 def save_archive_file(entries: Mapping[str, Any | SplatValue], file_path: str | os.PathLike[str]) -> None:
     """Writes an `.irpa` archive of arrays, splats and anything with a buffer, elements in native byte order.
 
-    Entries have no metadata, as in IREE.
+    Entries have no metadata, as in IREE. Raises `TypeError` that names the entry for what has no bytes, such as plain
+    numbers, whose size is not known, and arrays of objects.
     """
     import numpy as np
 
@@ -125,8 +154,13 @@ def save_archive_file(entries: Mapping[str, Any | SplatValue], file_path: str | 
     for key, value in entries.items():
         if isinstance(value, SplatValue):
             index.add_splat(key, value.item.reshape(1).view(np.uint8), value.total_length)
-        elif is_numpy_array(value) or is_numpy_scalar(value) or _has_other_order(value):
-            index.add_buffer(key, _bytes_of(np.asarray(value)))
+        elif is_numpy_array(value) or is_numpy_scalar(value):
+            index.add_buffer(key, _bytes_of(key, np.asarray(value)))
+        elif (array := _other_order(value)) is not None:
+            index.add_buffer(key, _bytes_of(key, array))
         else:
-            index.add_buffer(key, value)
+            try:
+                index.add_buffer(key, value)
+            except (TypeError, ValueError, BufferError) as error:
+                raise type(error)(f'parameter "{key}": {error}') from None
     index.create_archive_file(os.fspath(file_path))

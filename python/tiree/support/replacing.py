@@ -6,7 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO
 
 # Folders whose names stand for devices, streams and settings, and one in them that is like any other.
@@ -48,6 +48,44 @@ def _place(path: str) -> tuple[str | None, bool]:
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
+def _unnamed(folder: str) -> BinaryIO | None:
+    """A file in `folder` that gets its name later, so that nothing is left of it when the process is ended before.
+
+    None where the file system has no such files.
+    """
+    if not hasattr(os, "O_TMPFILE") or not os.path.exists("/proc/self/fd"):
+        return None
+    try:
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), "wb")
+    except OSError:
+        return None
+
+
+@contextmanager
+def _removed_by_signals(path: str) -> Generator[None, None, None]:
+    """Removes `path` before a signal ends the process while it is written, as far as that is asked of this thread."""
+
+    import signal
+    import threading
+
+    def end(number: int, _frame: object) -> None:
+        with suppress(OSError):
+            os.unlink(path)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    here = threading.current_thread() is threading.main_thread()
+    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [one for one in known if here and signal.getsignal(one) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
     """A new file beside `path`, which takes its place at the end.
@@ -76,15 +114,20 @@ def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
         os.close(os.open(path, os.O_WRONLY))
     temporary = os.path.join(os.path.dirname(target), f".tiree-{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
-        with open(temporary, "xb") as file:
+        unnamed = _unnamed(os.path.dirname(target))
+        with nullcontext() if unnamed else _removed_by_signals(temporary), unnamed or open(temporary, "xb") as file:
             if old is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
             yield file
+            file.flush()
+            if unnamed:
+                # Links are followed when a folder is given.
+                os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno())
         os.replace(temporary, target)
     except BaseException as error:
         if os.path.exists(temporary):
             os.unlink(temporary)
-        if isinstance(error, OSError) and error.filename in (None, temporary):
+        if isinstance(error, OSError) and (error.filename in (None, temporary) or error.filename2 == temporary):
             error.filename = path
         raise
 

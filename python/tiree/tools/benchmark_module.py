@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from tiree.support.replacing import replace_file
 from tiree.tools.benchmark_report import UNITS, WRITERS, Measurement, aggregates
 from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
@@ -121,8 +122,8 @@ def _report(parsed: ParsedFlags, measurements: list[Measurement]) -> None:
     unit = parsed["time_unit"] or parsed["benchmark_time_unit"] or "ms"
     sys.stdout.write(WRITERS[parsed["benchmark_format"]](measurements, unit, context, repetitions))
     if parsed["benchmark_out"]:
-        with open(parsed["benchmark_out"], "w") as file:
-            file.write(WRITERS[parsed["benchmark_out_format"]](measurements, unit, context, repetitions))
+        text = WRITERS[parsed["benchmark_out_format"]](measurements, unit, context, repetitions)
+        replace_file(parsed["benchmark_out"], text.encode())
 
 
 def _pair(text: str) -> tuple[str, str]:

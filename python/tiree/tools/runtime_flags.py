@@ -32,7 +32,7 @@ MODULE_FLAGS = (
 )
 
 DEVICE_FLAGS = (
-    Flag("device", "repeat", "local-sync, local-task, or a URI (local-task://); repeat for several"),
+    Flag("device", "repeat", "a name that --list_drivers prints, or a URI (local-task://); repeat for several"),
     Flag("list_drivers", "action", "print the drivers of this build and exit", False),
     Flag(
         "list_devices", "optional", "print the devices of this build (of one driver) and exit", None, metavar="DRIVER"

@@ -40,6 +40,7 @@ pub mod memory;
 #[cfg(all(test, loom))]
 mod models;
 pub mod module;
+mod nested;
 pub mod parameters;
 mod pattern;
 pub mod peak;

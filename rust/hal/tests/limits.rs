@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 use tiree_hal::device::Device;
-use tiree_hal::drivers::{DRIVERS, create_device};
+use tiree_hal::drivers::{create_device, names};
 use tiree_hal::module::HalModule;
 use tiree_task::TopologyOptions;
 use tiree_vm::asm::assemble;
@@ -157,7 +157,7 @@ fn live(device: &Device) -> u64 {
 
 fn devices() -> impl Iterator<Item = Arc<Device>> {
     let options = TopologyOptions { group_count: 1, ..Default::default() };
-    DRIVERS.iter().map(move |driver| create_device(driver, &options).unwrap())
+    names().into_iter().map(move |driver| create_device(driver, &options).unwrap())
 }
 
 #[test]

@@ -8,7 +8,7 @@ use tiree_hal::TableEntry;
 use tiree_hal::buffer::{Buffer, WHOLE_BUFFER};
 use tiree_hal::command_buffer::{Binding, CommandBuffer, Pattern};
 use tiree_hal::device::Device;
-use tiree_hal::drivers::{EXECUTING_DRIVERS, create_device};
+use tiree_hal::drivers::{create_device, executing};
 use tiree_hal::fence::Fence;
 use tiree_hal::file::File;
 use tiree_hal::queue::QueueOp;
@@ -33,7 +33,7 @@ fn run(device: &Device, operation: QueueOp) {
 
 #[test]
 fn fill_copy_update_read_write() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let device = device(driver);
         let target = buffer(&device, &[0; 16]);
         run(&device, QueueOp::fill(target.clone(), 4, 8, Pattern::new(0x0403_0201, 4).unwrap()).unwrap());
@@ -116,7 +116,7 @@ fn chains_run_in_fence_order_whatever_the_order_of_submission() {
 
 #[test]
 fn failure_travels_along_fences() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let device = device(driver);
         let (first, second) = (Arc::new(Fence::unsignalled()), Arc::new(Fence::unsignalled()));
         let broken = QueueOp::host(|| Err(Status::data_loss("the disk is gone")));
@@ -154,7 +154,7 @@ fn abandoned_waits_fail_instead_of_hanging() {
 
 #[test]
 fn transient_buffers_live_from_alloca_to_dealloca() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let device = device(driver);
         let ready = Arc::new(Fence::unsignalled());
         let transient =
@@ -185,7 +185,7 @@ fn slot(slot: u32, offset: u64, length: u64) -> Binding {
 
 #[test]
 fn command_buffers_replay_with_other_bindings() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let device = device(driver);
         let commands = Arc::new(CommandBuffer::new(0, 3, 2).unwrap());
         commands.fill(slot(0, 0, WHOLE_BUFFER), Pattern::new(3, 1).unwrap()).unwrap();
@@ -211,7 +211,7 @@ fn command_buffers_replay_with_other_bindings() {
 
 #[test]
 fn errors_of_execution_name_command_binding_and_sizes() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let device = device(driver);
         let commands = Arc::new(CommandBuffer::new(0, 3, 2).unwrap());
         commands.fill(slot(0, 0, 4), Pattern::new(3, 1).unwrap()).unwrap();
@@ -272,7 +272,7 @@ fn unknown_devices_are_named() {
     let text = create_device("cpu", &TopologyOptions::default()).err().unwrap().to_string();
     assert_eq!(
         text,
-        "NOT_FOUND; no device \"cpu\"; this build has local-sync, local-task. For the CPU use local-task."
+        "NOT_FOUND; no device \"cpu\"; this build has local-sync, local-task, null. For the CPU use local-task."
     );
     assert!(create_device("local-task://7", &TopologyOptions::default()).is_err());
     for uri in ["local-task", "local-task://", "local-sync://0", "local-sync://default"] {
@@ -339,7 +339,7 @@ fn a_null_device_counts() {
 /// Every queue that is named exists, also one that is named by no bit.
 #[test]
 fn queues_by_affinity() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let device = device(driver);
         for affinity in [-1, 0, 1, 2, 3, i64::MIN] {
             let target = buffer(&device, &[0; 2]);
@@ -350,7 +350,7 @@ fn queues_by_affinity() {
             assert_eq!(bytes, [7, 7]);
         }
     }
-    let names: Vec<String> = EXECUTING_DRIVERS.iter().map(|driver| device(driver).trace_name()).collect();
+    let names: Vec<String> = executing().iter().map(|driver| device(driver).trace_name()).collect();
     assert!(names[0].starts_with("local-sync#") && names[1].starts_with("local-task#"), "{names:?}");
 }
 

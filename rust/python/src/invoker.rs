@@ -26,6 +26,7 @@ use pyo3::types::{PyDict, PyTuple};
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::cconv::{Item, Kind};
 use tiree_vm::context::Function;
+use tiree_vm::leisure::Leisure;
 use tiree_vm::limits::past_deadline;
 use tiree_vm::mapped::Watch;
 use tiree_vm::pace::Pace;
@@ -40,8 +41,9 @@ use crate::limits::limits;
 use crate::outputs::{self, Unaligned};
 use crate::signature::Signature;
 use crate::vm::context::VmContext;
+use crate::vm::driving::{call_async, results_object};
 use crate::vm::function::VmFunction;
-use crate::vm::invocation::{Invocation, call_async, results_object};
+use crate::vm::invocation::Invocation;
 use crate::waiting::wait_for;
 
 /// Numbers of untyped lists in the widths that the function takes: lists from Python hold i64 and f64.
@@ -94,6 +96,7 @@ pub struct FunctionInvoker {
     vm_function: VmFunction,
     limits: Limits,
     pace: Arc<Pace>,
+    leisure: Arc<Leisure>,
     /// What its context was made of, to pickle it.
     origin: Option<Arc<Py<PyAny>>>,
 }
@@ -277,6 +280,7 @@ impl FunctionInvoker {
             vm_function,
             limits: Limits::default(),
             pace: Arc::default(),
+            leisure: Arc::default(),
             origin: None,
         })
     }
@@ -326,7 +330,8 @@ impl FunctionInvoker {
         let started = as_part_of_a_call(py, || self.function.start_limited(values, &self.limits));
         let started = started.map_err(|status| self.failed(py, &status))?;
         let kept = self.signature.results_kept.then(|| self.policy.allocator.clone());
-        Ok(Invocation::new(started, signal, self.function.name())
+        Ok(Invocation::new(started, self.function.context().id(), signal, self.function.name())
+            .with_leisure(self.leisure.clone())
             .with_narrow(self.signature.results.clone())
             .with_kept(kept))
     }

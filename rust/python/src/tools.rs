@@ -58,7 +58,8 @@ pub fn read_inputs(
     let signature = Signature::new(&cconv, declaration, names, asynchronous);
     let narrow = signature.args.iter().map(|argument| argument.narrow).collect();
     let mut reader = InputReader::new(device.0.allocator().clone(), "--input").narrow(narrow);
-    let parsed = reader.read_all(&texts, &kinds);
+    // What writes to a pipe may be a thread of this process.
+    let parsed = py.detach(|| reader.read_all(&texts, &kinds));
     let parsed = parsed.map_err(|status| name_function(status, &function.name, &signature.describe()));
     let parsed = parsed.or_raise(py, "")?;
     let mut values: Vec<Value> =
@@ -172,7 +173,7 @@ pub fn compare_results(
 ) -> PyResult<(bool, String)> {
     let cconv = CallingConvention::parse(&function.cconv).or_raise(py, "")?;
     let mut reader = InputReader::new(device.0.allocator().clone(), "--expected_output");
-    let expected = reader.read_all(&texts, &cconv.results);
+    let expected = py.detach(|| reader.read_all(&texts, &cconv.results));
     let expected = expected.map_err(|status| name_function(status, &function.name, "")).or_raise(py, "")?;
     let (f16, f32, f64, bf16) = thresholds;
     let equality = Equality { exact, f16, f32, f64, bf16, relative, max_elements };

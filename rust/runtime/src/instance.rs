@@ -44,8 +44,8 @@ impl Instance {
     }
 
     /// Names of the drivers of this build.
-    pub fn drivers(&self) -> &'static [&'static str] {
-        drivers::DRIVERS
+    pub fn drivers(&self) -> Vec<&'static str> {
+        drivers::names()
     }
 
     /// The device for whoever has no preference: `local-task`, all cores of the CPU.

@@ -1,7 +1,7 @@
 //! Modules made by iree-compile 3.13.0 (see rust/hal/tests/fixtures/make_fixtures.py) on both devices, with values computed here.
 
 use std::sync::Arc;
-use tiree_hal::drivers::EXECUTING_DRIVERS;
+use tiree_hal::drivers::executing;
 use tiree_hal::fence::Fence;
 use tiree_runtime::{Instance, Session, array_to_view, view_to_array};
 use tiree_task::TopologyOptions;
@@ -16,7 +16,7 @@ fn on_every_device(name: &str, body: impl Fn(&Session)) {
     for workers in [1, 3] {
         let options = TopologyOptions { group_count: workers, ..Default::default() };
         let instance = Instance::with_topology(options);
-        for driver in EXECUTING_DRIVERS {
+        for driver in executing() {
             let session = Session::new(&instance, instance.create_device(driver).unwrap()).unwrap();
             session.append_module_from_file(fixture(name)).unwrap();
             body(&session);

@@ -1,7 +1,7 @@
 //! Parameters against an archive that iree-create-parameters wrote and a module that iree-compile made.
 
 use std::sync::Arc;
-use tiree_hal::drivers::EXECUTING_DRIVERS;
+use tiree_hal::drivers::executing;
 use tiree_hal::parameters::{ArchiveBuilder, Format, Index, ParametersModule, Provider, Source};
 use tiree_runtime::{Instance, Session};
 use tiree_vm::StatusCode;
@@ -52,7 +52,7 @@ fn writes_the_same_bytes_as_iree() {
 
 #[test]
 fn modules_get_their_parameters() {
-    for driver in EXECUTING_DRIVERS {
+    for driver in executing() {
         let session = session(driver, vec![Provider { scope: "model".into(), index: model() }]).unwrap();
         let mut call = session.call("module.scaled").unwrap();
         call.push_array(&[4], &[10f32; 4]).unwrap();

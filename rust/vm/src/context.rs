@@ -198,6 +198,11 @@ impl fmt::Debug for Context {
 }
 
 impl Context {
+    /// Tells contexts apart that are alive.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.0).addr()
+    }
+
     /// A context of `modules`, which are linked in this order; it cannot grow afterwards.
     pub fn new(modules: impl IntoIterator<Item = AnyModule>) -> Result<Context> {
         Context::with_options(modules, &ContextOptions::default())

@@ -10,6 +10,7 @@ use crate::context::{Context, Instance, NativeInstance};
 use crate::interp::{Exit, Machine, Pooled};
 use crate::interrupt;
 use crate::limits::{Account, Caller, Limits, past_deadline, too_many_calls};
+use crate::manner::Manner;
 use crate::mapped::Watch;
 use crate::module::{Arguments, CallFrame, Flow, Outside, Wait};
 use crate::status::{Annotate, Result, Status};
@@ -34,6 +35,9 @@ impl Step {
         }
     }
 }
+
+/// How long bytecode of one call runs before others have their turn.
+const TURN: Duration = Duration::from_millis(10);
 
 enum Stage {
     Native(Box<NativeCall>),
@@ -104,24 +108,61 @@ impl Invocation {
     /// global lock. It stays within one slice of fuel and calls native functions only as far as they are
     /// [prompt](crate::NativeModule::is_prompt). A wait that would be over at once is no reason to come back.
     pub fn step_promptly(&mut self) -> Result<Step> {
-        let Stage::Bytecode(machine) = &mut self.stage else { return Ok(Step::Pending(None)) };
-        machine.set_prompt(true);
-        let step = self.step();
-        if let Stage::Bytecode(machine) = &mut self.stage {
-            machine.set_prompt(false);
+        if !matches!(self.stage, Stage::Bytecode(_)) {
+            return Ok(Step::Pending(None));
         }
-        step
+        self.step_in(Manner::Prompt, None)
     }
 
     /// As [`step`](Self::step), but comes back with `Pending(None)` after some milliseconds of bytecode: for threads that
-    /// have other things to do, such as event loops.
+    /// have other things to do.
     pub fn step_in_turns(&mut self) -> Result<Step> {
-        const TURN: Duration = Duration::from_millis(10);
+        self.step_in(Manner::Ordinary, Some(TURN))
+    }
+
+    /// As [`step`](Self::step), but comes back with `Pending(None)` after a millisecond of bytecode, and rather than do device
+    /// work that is known to take about as long: for threads that have other things to do, such as event loops. The rest is
+    /// for [`step_away`](Self::step_away).
+    pub fn step_briefly(&mut self) -> Result<Step> {
+        self.step_in(Manner::Brief, Some(Duration::from_millis(1)))
+    }
+
+    /// As [`step`](Self::step), for a thread that helps the one that drives the call: comes back with `Pending(None)` before
+    /// functions of modules that [need the latter](crate::NativeModule::needs_its_thread), see
+    /// [`needs_its_thread`](Self::needs_its_thread), and after some milliseconds of bytecode, as others want help too.
+    pub fn step_away(&mut self) -> Result<Step> {
+        if self.is_at_home() {
+            return Ok(Step::Pending(None));
+        }
+        self.step_in(Manner::Away, Some(TURN))
+    }
+
+    /// Whether the last [`step_away`](Self::step_away) came to a function that needs the driving thread.
+    pub fn needs_its_thread(&self) -> bool {
+        match &self.stage {
+            Stage::Bytecode(machine) => machine.called_home(),
+            _ => self.is_at_home(),
+        }
+    }
+
+    /// Whether it is the call of a function that needs the driving thread.
+    fn is_at_home(&self) -> bool {
+        match (&self.stage, &*self.instance) {
+            (Stage::Native(_), Instance::Native(native)) => native.module.needs_its_thread(),
+            _ => false,
+        }
+    }
+
+    fn step_in(&mut self, manner: Manner, turn: Option<Duration>) -> Result<Step> {
         if let Stage::Bytecode(machine) = &mut self.stage {
-            machine.set_turn(Some(Instant::now() + TURN));
+            machine.set_manner(manner);
+            machine.set_turn(turn.map(|turn| Instant::now() + turn));
         }
         let step = self.step();
         if let Stage::Bytecode(machine) = &mut self.stage {
+            let called_home = machine.called_home();
+            machine.set_manner(Manner::Ordinary);
+            machine.set_called_home(called_home);
             machine.set_turn(None);
         }
         step

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::bytecode::{Inst, MOVE, kind};
+use crate::manner::Manner;
 use crate::quota::{Charge, Quota};
 use crate::refs::{self, Ref, RefObject, Shared};
 use crate::slot::Slot;
@@ -69,6 +70,11 @@ pub trait NativeModule: Send + Sync {
     fn is_prompt(&self) -> bool {
         false
     }
+    /// Whether functions have to run on the thread that drives the call, as [`step_away`](crate::Invocation::step_away)
+    /// does not.
+    fn needs_its_thread(&self) -> bool {
+        false
+    }
     /// DATA_LOSS if pages of a mapped file that calls of it lead to were gone when they were read. Asked only when any
     /// file has lost some.
     fn check_pages(&self) -> Result<()> {
@@ -86,7 +92,8 @@ pub enum Flow {
     Done,
     /// Nothing is pushed; when the wait is over the same call is made again with the same arguments.
     Suspend(Arc<dyn Wait>),
-    /// Nothing is pushed; the call cannot be prompt (see [`CallFrame::is_prompt`]) and is made again in an ordinary step.
+    /// Nothing is pushed; the call cannot be as short as [`CallFrame::manner`] asks for and is made again in a step that
+    /// asks for less.
     NotPrompt,
 }
 
@@ -175,8 +182,10 @@ pub(crate) struct Outside {
     pub resume: Option<Box<dyn Any + Send>>,
     /// What the memory of objects is to be taken from.
     pub quota: Option<Arc<Quota>>,
-    /// Whether calls must be prompt.
-    pub prompt: bool,
+    /// What calls must observe.
+    pub manner: Manner,
+    /// A step away from the driving thread came to a function that needs it.
+    pub called_home: bool,
 }
 
 impl Outside {
@@ -217,7 +226,13 @@ impl<'a> CallFrame<'a> {
     /// that returns [`Flow::NotPrompt`] before it has changed anything.
     #[inline]
     pub fn is_prompt(&self) -> bool {
-        self.outside.prompt
+        self.outside.manner == Manner::Prompt
+    }
+
+    /// What the call must observe.
+    #[inline]
+    pub fn manner(&self) -> Manner {
+        self.outside.manner
     }
 
     /// What the memory of objects that the caller asks for is to be taken from.

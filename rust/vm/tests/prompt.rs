@@ -75,6 +75,10 @@ impl NativeModule for Host {
         self.prompt
     }
 
+    fn needs_its_thread(&self) -> bool {
+        true
+    }
+
     fn call(&self, _: &(dyn Any + Send + Sync), _: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         self.calls.fetch_add(1, SeqCst);
         assert!(self.prompt || !frame.is_prompt());
@@ -158,6 +162,29 @@ fn long_operations_come_back_before_they_begin() {
         let mut poor = function.start_limited(vec![3_000_000.into()], &limits).unwrap();
         assert!(matches!(poor.step_promptly().unwrap(), Step::Pending(None)));
         assert!(poor.step().err().unwrap().message().starts_with("out of fuel"));
+    }
+}
+
+#[test]
+fn brief_steps_come_back_and_steps_away_do_not_do_what_needs_the_thread() {
+    let (host, context) = host(true);
+    let sum = context.function("prompt", "sum").unwrap();
+    let mut long = sum.start(vec![i32::MAX.into()]).unwrap();
+    for _ in 0..3 {
+        assert!(matches!(long.step_briefly().unwrap(), Step::Pending(None)));
+        assert!(!long.needs_its_thread());
+        assert!(matches!(long.step_away().unwrap(), Step::Pending(None)));
+        assert!(!long.needs_its_thread());
+    }
+    for module in ["prompt", "host"] {
+        let mut call = context.function(module, "twice").unwrap().start(vec![100.into()]).unwrap();
+        for _ in 0..2 {
+            let before = host.calls.load(SeqCst);
+            assert!(matches!(call.step_away().unwrap(), Step::Pending(None)));
+            assert!(call.needs_its_thread());
+            assert_eq!(host.calls.load(SeqCst), before);
+        }
+        assert!(matches!(call.step_briefly().unwrap(), Step::Done(_)));
     }
 }
 

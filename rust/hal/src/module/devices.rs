@@ -11,10 +11,12 @@ use crate::queue::{Dealloca, Execute, QueueOp};
 use crate::types::access;
 use std::borrow::Cow;
 use std::sync::Arc;
-use tiree_vm::{CallFrame, Flow, Result, Shared, Status, VmBuffer};
+use tiree_vm::{CallFrame, Flow, Manner, Result, Shared, Status, VmBuffer};
 
 /// Operations estimated to take longer have no place in prompt calls.
 const PROMPT_NANOSECONDS: f64 = 10_000.0;
+/// Operations estimated to take longer have no place in brief steps, where the calling thread does them.
+const BRIEF_NANOSECONDS: f64 = 500_000.0;
 
 /// What every queue function begins with: device, affinity, wait fence, signal fence.
 struct Queue<'a> {
@@ -31,12 +33,16 @@ impl<'a> Queue<'a> {
         Ok(Queue { device, between })
     }
 
-    /// Whether an operation must be left to an ordinary step: in a prompt one it must neither take long nor end the wait of
+    /// Whether an operation must be left to another step: in a prompt one it must neither take long nor end the wait of
     /// others, whose work would begin on this thread.
     #[inline]
     fn is_not_prompt(&self, frame: &CallFrame<'_>, estimate: impl FnOnce() -> f64) -> bool {
         let heard = || self.between.signals.is_some_and(|fence| fence.object().may_have_listeners());
-        frame.is_prompt() && (heard() || estimate() >= PROMPT_NANOSECONDS)
+        match frame.manner() {
+            Manner::Ordinary | Manner::Away => false,
+            Manner::Prompt => heard() || estimate() >= PROMPT_NANOSECONDS,
+            Manner::Brief => self.device.blocks() && estimate() >= BRIEF_NANOSECONDS,
+        }
     }
 
     fn submit(self, frame: &CallFrame<'_>, operation: QueueOp) -> Result<Flow> {

@@ -1,5 +1,6 @@
 //! Reading `--input=` values: the grammar of iree-run-module, but every value must be whole and fit its type.
 
+use super::file::read_file;
 use super::{element, npy};
 use crate::allocator::Allocator;
 use crate::buffer::Buffer;
@@ -33,7 +34,7 @@ pub struct InputReader {
     files: HashMap<String, OpenFile>,
 }
 
-fn invalid(message: impl Into<String>) -> Status {
+pub(super) fn invalid(message: impl Into<String>) -> Status {
     Status::invalid_argument(message)
 }
 
@@ -59,8 +60,10 @@ impl InputReader {
         for (number, text) in texts.iter().enumerate() {
             let kind = kinds.get(values.len()).copied();
             let read = self.read_one(text.as_ref(), kind, &mut values);
-            read.map_err(|status| {
-                Status::new(status.code(), format!("{} {}: {}", self.flag, number + 1, status.message()))
+            read.map_err(|status| match status.cause() {
+                // What ended the waiting for a pipe: Ctrl-C.
+                Some(_) => status,
+                None => Status::new(status.code(), format!("{} {}: {}", self.flag, number + 1, status.message())),
             })?;
         }
         if values.len() != kinds.len() {
@@ -235,20 +238,6 @@ impl InputReader {
 
 fn in_file(path: &str, status: &Status) -> Status {
     Status::new(status.code(), format!("{path}: {}", status.message()))
-}
-
-/// The whole file. A device may have no end; a pipe (`@/dev/fd/3`) has one.
-fn read_file(path: &str) -> Result<Vec<u8>> {
-    use std::io::Read;
-    use std::os::unix::fs::FileTypeExt;
-    let failed = |error: std::io::Error| Status::not_found(format!("cannot read {path}: {error}"));
-    let mut file = std::fs::File::open(path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.file_type().is_char_device() {
-        return Err(invalid(format!("{path} is a device, not a file")));
-    }
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed)?;
-    Ok(bytes)
 }
 
 fn scalar_value(element: ElementType, kind: Kind, text: &str) -> Result<Value> {

@@ -2,6 +2,7 @@
 
 mod compare;
 pub mod element;
+mod file;
 mod format;
 mod input;
 pub mod npy;

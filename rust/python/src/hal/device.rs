@@ -303,7 +303,7 @@ impl HalDevice {
 /// Names of the drivers of this build.
 #[pyfunction]
 pub fn driver_names() -> Vec<&'static str> {
-    drivers::DRIVERS.to_vec()
+    drivers::names()
 }
 
 /// URIs of the devices of this build.

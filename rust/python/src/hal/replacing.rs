@@ -1,4 +1,7 @@
 //! Files that are written whole or not at all, as programs may have mapped what they replace.
+//!
+//! Where the file system can do it, the new file has no name before it is complete, so that nothing is left of it when the
+//! process is ended.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -42,14 +45,21 @@ pub fn replace(path: &Path, keep: bool, write: impl FnOnce(&File) -> io::Result<
     }
     let temporary = beside(&target);
     let written = (|| {
-        let file = File::options().write(true).create_new(true).open(&temporary)?;
+        let unnamed = unnamed::open(&target);
+        let file = match &unnamed {
+            Some(file) => file,
+            None => &File::options().write(true).create_new(true).open(&temporary)?,
+        };
         if let Some(permissions) = old {
             if keep {
-                io::copy(&mut File::open(&target)?, &mut &file)?;
+                io::copy(&mut File::open(&target)?, &mut &*file)?;
             }
             file.set_permissions(permissions)?;
         }
-        write(&file)?;
+        write(file)?;
+        if unnamed.is_some() {
+            unnamed::name(file, &temporary)?;
+        }
         fs::rename(&temporary, &target)
     })();
     written.inspect_err(|_| drop(fs::remove_file(&temporary)))
@@ -90,4 +100,48 @@ fn place(path: &Path) -> io::Result<Place> {
 fn beside(path: &Path) -> PathBuf {
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     path.with_file_name(format!(".tiree-{}-{number}.part", std::process::id()))
+}
+
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::ffi::CString;
+    use std::fs::File;
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::OpenOptionsExt;
+    use std::path::Path;
+
+    /// A file without a name on the file system of `path`; None where there is no such thing.
+    pub fn open(path: &Path) -> Option<File> {
+        let file = File::options().write(true).custom_flags(libc::O_TMPFILE).open(path.parent()?).ok()?;
+        Path::new("/proc/self/fd").exists().then_some(file)
+    }
+
+    /// Gives it its name.
+    pub fn name(file: &File, path: &Path) -> io::Result<()> {
+        let here = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
+        let path = CString::new(path.as_os_str().as_bytes())?;
+        let (none, follow) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
+        // SAFETY: both are texts that end with a zero.
+        match unsafe { libc::linkat(none, here.as_ptr(), none, path.as_ptr(), follow) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub fn open(_: &Path) -> Option<File> {
+        None
+    }
+
+    pub fn name(_: &File, _: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

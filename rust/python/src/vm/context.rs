@@ -155,6 +155,6 @@ impl VmContext {
         let limits = limits(fuel, timeout, max_stack_depth)?;
         let args = crate::invoker::fit_numbers(&bound, args);
         let started = as_part_of_a_call(py, || bound.start_limited(args, &limits));
-        Ok(Invocation::new(started.or_raise(py, INVOKING)?, None, ""))
+        Ok(Invocation::new(started.or_raise(py, INVOKING)?, self.inner.id(), None, ""))
     }
 }

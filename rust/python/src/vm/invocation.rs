@@ -2,18 +2,17 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::exceptions::{PyBaseException, PyException, PyRuntimeError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyTuple;
 use tiree_hal::allocator::Allocator;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::interrupt::unless;
 use tiree_vm::invocation::{Invocation as Inner, Step};
+use tiree_vm::leisure::Leisure;
 use tiree_vm::limits::past_deadline;
 use tiree_vm::mapped::Watch;
 use tiree_vm::{Status, Value, Wait};
@@ -23,15 +22,11 @@ use crate::calls::Invoke;
 use crate::coroutines::{as_part_of_a_call, in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
 use crate::signature::NarrowResults;
-use crate::vm::refs::VmRef;
+use crate::vm::driving::{self, By, DrivingThread, Turn, results_object};
 use crate::waiting::{callback_once, deadline_in, wait_for};
 
 /// What failures of calls through IREE's interface begin with.
 pub const INVOKING: &str = "Error invoking function";
-
-/// What a function that the call is in is told when it wants the call to go on.
-const INSIDE: &str =
-    "the call is running on this thread, inside of this function, which can neither drive it nor wait for it";
 
 enum State {
     /// Not at the end; the wait is what it stopped at.
@@ -52,7 +47,7 @@ pub struct Invocation {
     /// Told when the thread that was inside `step` is out again.
     changed: Condvar,
     /// That thread.
-    driver: Mutex<Option<ThreadId>>,
+    driver: DrivingThread,
     /// Reached when the work that the call queued is done; None when the call itself waits for its work.
     signal: Option<Arc<Fence>>,
     /// What errors name; empty for calls that IREE's interface started.
@@ -69,16 +64,22 @@ pub struct Invocation {
     cancelled: Arc<AtomicBool>,
     /// The event loop that the last step was made for.
     event_loop: Mutex<Option<Py<PyAny>>>,
+    /// How long steps of the function take.
+    leisure: Arc<Leisure>,
+    /// That of its context.
+    context: usize,
+    /// Called when the thread that is inside is out.
+    when_out: Mutex<Vec<Py<PyAny>>>,
 }
 
 impl Invocation {
-    /// Wraps a call of `function` that has not run yet.
-    pub fn new(inner: Inner, signal: Option<Arc<Fence>>, function: &str) -> Invocation {
+    /// Wraps a call of `function` in a context that has not run yet.
+    pub fn new(inner: Inner, context: usize, signal: Option<Arc<Fence>>, function: &str) -> Invocation {
         Invocation {
             deadline: inner.deadline(),
             state: Mutex::new(State::Running(inner, None)),
             changed: Condvar::new(),
-            driver: Mutex::new(None),
+            driver: DrivingThread::default(),
             signal,
             function: function.to_owned(),
             narrow: NarrowResults::default(),
@@ -87,7 +88,15 @@ impl Invocation {
             fuel_used: AtomicU64::new(0),
             cancelled: Arc::default(),
             event_loop: Mutex::new(None),
+            leisure: Arc::default(),
+            context,
+            when_out: Mutex::default(),
         }
+    }
+
+    /// With what is known of the calls of the function.
+    pub fn with_leisure(self, leisure: Arc<Leisure>) -> Invocation {
+        Invocation { leisure, ..self }
     }
 
     /// With results that variables may hold.
@@ -107,70 +116,89 @@ impl Invocation {
     /// Makes the first step for the loop of this thread, if there is one. What it raises is kept for whoever asks.
     pub fn start(&self, py: Python<'_>) -> PyResult<()> {
         let event_loop = running_loop(py)?;
-        match self.advance(py, event_loop.as_ref()) {
+        match self.advance(py, &event_loop.as_ref().map_or(By::Caller, By::Driver)) {
             Err(error) if !error.is_instance_of::<PyException>(py) => Err(error),
             _ => Ok(()),
         }
     }
 
-    /// Whether the call ended. `event_loop` runs coroutines that it meets.
-    fn advance(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        self.try_advance(py, event_loop)?.ok_or_else(|| {
-            PyRuntimeError::new_err(if self.is_driven_here() {
-                INSIDE
-            } else {
-                "another thread is driving this invocation"
-            })
-        })
+    /// Whether the call ended.
+    fn advance(&self, py: Python<'_>, by: &By<'_, '_>) -> PyResult<bool> {
+        self.try_advance(py, by)?.map(|turn| turn == Turn::Ended).ok_or_else(|| self.driver.busy())
     }
 
     /// As `advance`; None while another thread is inside.
-    fn try_advance(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<Option<bool>> {
+    fn try_advance(&self, py: Python<'_>, by: &By<'_, '_>) -> PyResult<Option<Turn>> {
+        if let Some(event_loop) = by.event_loop() {
+            *self.event_loop.lock().unwrap_or_else(PoisonError::into_inner) = Some(event_loop.clone().unbind());
+        }
         let taken = {
             let mut state = self.lock();
             match &*state {
                 State::Busy => return Ok(None),
-                State::Done(_) => return Ok(Some(true)),
+                State::Done(_) => return Ok(Some(Turn::Ended)),
                 State::Failed(error) => return Err(raised(py, error)),
+                State::Running(inner, _) if matches!(by, By::Loop(_)) && self.needs_help(inner) => {
+                    return Ok(Some(Turn::GoesOn));
+                }
                 State::Running(..) | State::Finishing(..) => {
-                    *self.driver() = Some(thread::current().id());
+                    self.driver.enter();
                     std::mem::replace(&mut *state, State::Busy)
                 }
             }
         };
-        if let Some(event_loop) = event_loop {
-            *self.event_loop.lock().unwrap_or_else(PoisonError::into_inner) = Some(event_loop.clone().unbind());
-        }
-        let event_loop = event_loop.map(|event_loop| event_loop.clone().unbind());
-        let (next, ended) = match taken {
+        let (next, turn) = match taken {
             State::Running(mut inner, _) => {
-                let in_turns = event_loop.is_some();
-                let work = || unless(&self.cancelled, || if in_turns { inner.step_in_turns() } else { inner.step() });
-                let step = as_part_of_a_call(py, || in_loop(event_loop, || py.detach(work)));
+                let step = self.step_of(py, &mut inner, by);
                 self.fuel_used.store(inner.fuel_used(), Ordering::Relaxed);
                 match step {
                     Ok(Step::Done(values)) => match &self.signal {
                         Some(fence) => self.finish(py, values, fence.clone()),
-                        None => (State::Done(values), true),
+                        None => (State::Done(values), Turn::Ended),
                     },
-                    Ok(Step::Pending(wait)) => (State::Running(inner, wait), false),
-                    Err(status) => (self.failed(py, &status), false),
+                    Ok(Step::Pending(wait)) => {
+                        let turn = if wait.is_some() { Turn::Waits } else { Turn::GoesOn };
+                        (State::Running(inner, wait), turn)
+                    }
+                    Err(status) => (self.failed(py, &status), Turn::Ended),
                 }
             }
             State::Finishing(values, fence) => self.finish(py, values, fence),
-            other => (other, false),
+            other => (other, Turn::Waits),
         };
-        self.leave(py, next, ended)
+        self.leave(py, next, turn)
+    }
+
+    /// Whether the next step is not one for the thread of the event loop.
+    fn needs_help(&self, inner: &Inner) -> bool {
+        let late = || self.deadline.is_some_and(|end| Instant::now() >= end);
+        !self.leisure.is_short() && !inner.needs_its_thread() && !late()
+    }
+
+    fn step_of(&self, py: Python<'_>, inner: &mut Inner, by: &By<'_, '_>) -> tiree_vm::Result<Step> {
+        let event_loop = by.event_loop().map(|event_loop| event_loop.clone().unbind());
+        let begin = Instant::now();
+        let step = match by {
+            By::Caller => Inner::step,
+            By::Driver(_) => Inner::step_in_turns,
+            By::Loop(_) => Inner::step_briefly,
+            By::Helper => Inner::step_away,
+        };
+        let mut work = || unless(&self.cancelled, || step(inner));
+        let step = as_part_of_a_call(py, || in_loop(event_loop, || py.detach(&mut work)));
+        let whole = !matches!(step, Ok(Step::Pending(None))) || matches!(by, By::Helper) && inner.needs_its_thread();
+        self.leisure.note(begin.elapsed(), whole);
+        step
     }
 
     /// Ends the turn of this thread with the call in state `next`, unless it was cancelled meanwhile.
-    fn leave(&self, py: Python<'_>, mut next: State, ended: bool) -> PyResult<Option<bool>> {
+    fn leave(&self, py: Python<'_>, mut next: State, turn: Turn) -> PyResult<Option<Turn>> {
         let is_cancelled = |next: &State| !matches!(next, State::Failed(_)) && self.cancelled.load(Ordering::Acquire);
         loop {
             if is_cancelled(&next) {
                 next = self.cancelled(py);
             }
-            let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(Some(ended)) };
+            let outcome = if let State::Failed(error) = &next { Err(raised(py, error)) } else { Ok(Some(turn)) };
             let mut state = self.lock();
             // Python code may have run since, and cancelled it.
             if is_cancelled(&next) {
@@ -178,25 +206,24 @@ impl Invocation {
             }
             *state = next;
             self.changed.notify_all();
+            drop(state);
+            self.tell_that_it_is_out();
             return outcome;
         }
     }
 
-    fn driver(&self) -> MutexGuard<'_, Option<ThreadId>> {
-        self.driver.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether this thread is inside `step`.
-    fn is_driven_here(&self) -> bool {
-        *self.driver() == Some(thread::current().id())
+    fn tell_that_it_is_out(&self) {
+        for callback in std::mem::take(&mut *self.when_out.lock().unwrap_or_else(PoisonError::into_inner)) {
+            callback_once(callback)();
+        }
     }
 
     /// Sleeps until the thread that is inside is out, at most for a while, in which Ctrl-C is not looked for.
     fn wait_for_driver(&self, py: Python<'_>, deadline: Option<Instant>) -> PyResult<()> {
         const WHILE: Duration = Duration::from_millis(50);
         self.refuse_in_own_loop(py)?;
-        if self.is_driven_here() {
-            return Err(PyRuntimeError::new_err(INSIDE));
+        if self.driver.is_this_thread() {
+            return Err(self.driver.busy());
         }
         let left = deadline.map_or(WHILE, |end| end.saturating_duration_since(Instant::now()).min(WHILE));
         py.detach(|| {
@@ -207,14 +234,14 @@ impl Invocation {
     }
 
     /// The state after the call returned, whether or not its queued work is done.
-    fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, bool) {
+    fn finish(&self, py: Python<'_>, values: Vec<Value>, fence: Arc<Fence>) -> (State, Turn) {
         match fence.poll().map(|reached| reached.and_then(|()| self.watch.check())) {
             None if self.deadline.is_some_and(|end| Instant::now() >= end) => {
-                (self.failed(py, &past_deadline()), false)
+                (self.failed(py, &past_deadline()), Turn::Ended)
             }
-            None => (State::Finishing(values, fence), false),
-            Some(Ok(())) => (State::Done(values), true),
-            Some(Err(status)) => (self.failed(py, &status), false),
+            None => (State::Finishing(values, fence), Turn::Waits),
+            Some(Ok(())) => (State::Done(values), Turn::Ended),
+            Some(Err(status)) => (self.failed(py, &status), Turn::Ended),
         }
     }
 
@@ -253,9 +280,9 @@ impl Invocation {
         // That of the call itself: when it is past, the next step raises.
         let end = self.deadline.into_iter().chain(deadline).min();
         loop {
-            match self.try_advance(py, None)? {
-                Some(true) => return Ok(true),
-                Some(false) => {}
+            match self.try_advance(py, &By::Caller)? {
+                Some(Turn::Ended) => return Ok(true),
+                Some(_) => {}
                 None => {
                     self.wait_for_driver(py, deadline)?;
                     if deadline.is_some_and(|d| Instant::now() >= d) {
@@ -315,7 +342,30 @@ impl Invocation {
     /// run by `event_loop`, which must be the one of this thread, else by a loop of the process.
     #[pyo3(signature = (event_loop = None))]
     fn step(&self, py: Python<'_>, event_loop: Option<&Bound<'_, PyAny>>) -> PyResult<bool> {
-        self.advance(py, event_loop)
+        self.advance(py, &event_loop.map_or(By::Caller, By::Driver))
+    }
+
+    /// What `event_loop`, which is the one of this thread, can do at once: as `step`, but in a moment. None when there is
+    /// more to do now, which is for another thread to `help` with.
+    fn turn(&self, py: Python<'_>, event_loop: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
+        // With another thread inside, `on_ready` tells when it is out.
+        Ok(self.try_advance(py, &By::Loop(event_loop))?.unwrap_or(Turn::Waits).in_python())
+    }
+
+    /// What any thread can do, for some milliseconds, or as long as one dispatch takes: as `turn`. What the call raises is
+    /// for the next `turn`.
+    fn help(&self, py: Python<'_>) -> Option<bool> {
+        match self.try_advance(py, &By::Helper) {
+            Ok(turn) => turn.and_then(Turn::in_python),
+            Err(_) => None,
+        }
+    }
+
+    /// Calls with the same number have variables in common: what drives them on one thread interleaves them only where
+    /// they wait.
+    #[getter]
+    fn context_id(&self) -> usize {
+        self.context
     }
 
     /// Ends the call and releases what it holds: who asks for results gets a `StatusError` CANCELLED. False when the call
@@ -401,6 +451,12 @@ impl Invocation {
 
     /// Calls `callback()` once when a step would get further, on whatever thread makes it so; at once when it would now.
     fn on_ready(&self, callback: Py<PyAny>) {
+        {
+            let state = self.lock();
+            if matches!(*state, State::Busy) {
+                return self.when_out.lock().unwrap_or_else(PoisonError::into_inner).push(callback);
+            }
+        }
         let callback = callback_once(callback);
         match self.pending() {
             Some(wait) => wait.on_ready(Box::new(callback)),
@@ -439,36 +495,6 @@ impl Invocation {
     /// can be awaited again, or ended with `cancel()`.
     fn __await__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         static DRIVE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        drive(slf, &DRIVE, "drive")?.invoke_method("__await__", ())
-    }
-}
-
-/// As a coroutine, which ends the call when it is cancelled.
-pub fn call_async<'py>(invocation: &Bound<'py, Invocation>) -> PyResult<Bound<'py, PyAny>> {
-    static CALL: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    drive(invocation, &CALL, "drive_or_cancel")
-}
-
-/// A coroutine function of `tiree.runtime.function`, called.
-fn drive<'py>(
-    invocation: &Bound<'py, Invocation>,
-    function: &'static PyOnceLock<Py<PyAny>>,
-    name: &str,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = invocation.py();
-    let function = function
-        .get_or_try_init(py, || Ok::<_, PyErr>(py.import("tiree.runtime.function")?.getattr(name)?.unbind()))?;
-    function.bind(py).invoke((invocation,))
-}
-
-/// What a call returns to Python: nothing, one object or a tuple.
-pub fn results_object(py: Python<'_>, mut values: Vec<Value>) -> PyResult<Bound<'_, PyAny>> {
-    match values.len() {
-        0 => Ok(py.None().into_bound(py)),
-        1 => VmRef::object_of(py, values.remove(0)),
-        _ => {
-            let objects = values.into_iter().map(|v| VmRef::object_of(py, v)).collect::<PyResult<Vec<_>>>()?;
-            Ok(PyTuple::new(py, objects)?.into_any())
-        }
+        driving::drive(slf, &DRIVE, "drive")?.invoke_method("__await__", ())
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod buffer;
 pub mod context;
+pub mod driving;
 pub mod function;
 pub mod invocation;
 pub mod list;

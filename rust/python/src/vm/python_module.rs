@@ -94,6 +94,11 @@ impl NativeModule for PythonModule {
         true
     }
 
+    /// Functions may be written for the thread of an event loop, whose tasks their coroutines become.
+    fn needs_its_thread(&self) -> bool {
+        true
+    }
+
     fn call(&self, state: &(dyn Any + Send + Sync), ordinal: usize, frame: &mut CallFrame<'_>) -> Result<Flow> {
         let (Some(state), Some(export)) = (state.downcast_ref::<ModuleState>(), self.exports.get(ordinal)) else {
             return Err(Status::out_of_range(format!("{} has no function {ordinal}", self.name)));

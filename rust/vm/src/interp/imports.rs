@@ -16,6 +16,7 @@ use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, ImportTarget, NativeInstance};
 use crate::interp::state::Signal;
 use crate::invocation::{check_results, native_name};
+use crate::manner::Manner;
 use crate::module::{CallFrame, Flow, Registers};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
@@ -109,7 +110,7 @@ pub(super) unsafe fn call_native(
     account.fuel.set(fuel);
     // SAFETY: the innermost frame.
     account.depth.set(unsafe { header(fp).depth });
-    if machine.outside.prompt && !native.module().is_prompt() {
+    if machine.outside.manner != Manner::Ordinary && refuses(machine, native) {
         return machine.stop(fp, ip, Ok(Exit::Yielded));
     }
     // SAFETY: the registers belong to the innermost frame; the callee has no way to reach it but through the frame made
@@ -145,6 +146,20 @@ pub(super) unsafe fn call_native(
         // SAFETY: behind a call there is an instruction.
         Ok(()) => unsafe { ip.add(words.length()) },
         Err(status) => machine.stop(fp, ip, Err(status)),
+    }
+}
+
+/// Whether a function of `native` has no place in the step of now.
+#[cold]
+#[inline(never)]
+fn refuses(machine: &mut Machine, native: &NativeInstance) -> bool {
+    match machine.outside.manner {
+        Manner::Prompt => !native.module().is_prompt(),
+        Manner::Away => {
+            machine.outside.called_home = native.module().needs_its_thread();
+            machine.outside.called_home
+        }
+        Manner::Ordinary | Manner::Brief => false,
     }
 }
 

@@ -7,6 +7,7 @@
 mod bulk;
 mod handlers;
 mod imports;
+mod manners;
 mod math;
 mod ops;
 mod stack;
@@ -27,6 +28,7 @@ use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
 use crate::isa::reg;
 use crate::limits::{Account, Budget, Caller, Limits, MAX_STACK, too_many_calls};
+use crate::manner::Manner;
 use crate::module::{Module, Outside, Wait};
 use crate::slot::Slot;
 use crate::status::{Result, Status};
@@ -114,8 +116,6 @@ thread_local! {
 const TRACED: u32 = 16;
 /// Machines that a thread keeps.
 const POOL_SIZE: usize = 4;
-/// Bytes of functions that a prompt step translates: about ten microseconds.
-const PROMPT_BYTES: usize = 256;
 /// Bytes of stack that a kept machine may hold.
 const POOL_STACK: usize = 1 << 16;
 
@@ -169,7 +169,7 @@ impl Machine {
             return Err(too_many_calls(0));
         }
         machine.root = Some(root);
-        machine.outside.prompt = false;
+        machine.outside.manner = Manner::Ordinary;
         machine.own_depth = limits.max_stack_depth.map_or(u32::MAX, |depth| depth.saturating_sub(1));
         machine.budget = Budget::new(limits);
         let first = machine.budget.first();
@@ -249,7 +249,7 @@ impl Machine {
         self.account.max_depth.set(self.max_depth);
         loop {
             if self.account.fuel.get() < 0 {
-                if self.outside.prompt || self.budget.turn_is_over() {
+                if self.outside.manner == Manner::Prompt || self.budget.turn_is_over() {
                     return Ok(Exit::Yielded);
                 }
                 self.budget.take(self.account.nested.take());
@@ -319,16 +319,6 @@ impl Machine {
         ptr::null()
     }
 
-    /// Whether a function of `bytes` bytes may be translated now: in a prompt step, a few short ones.
-    fn may_translate(&mut self, bytes: usize) -> bool {
-        if !self.outside.prompt {
-            return true;
-        }
-        let left = self.promptly.checked_sub(bytes);
-        self.promptly = left.unwrap_or(self.promptly);
-        left.is_some()
-    }
-
     /// Looks at the clock, and asks who may have ended the call.
     fn look(&mut self) -> Result<()> {
         self.budget.look(Instant::now())
@@ -341,13 +331,6 @@ impl Machine {
         }
         self.outside.clear();
         self.stopped = None;
-    }
-
-    /// Whether the run stops at the end of the slice, and before what may take longer.
-    pub fn set_prompt(&mut self, prompt: bool) {
-        self.outside.prompt = prompt;
-        self.budget.set_prompt(prompt);
-        self.promptly = PROMPT_BYTES;
     }
 
     /// Drops the innermost frame and what its references still hold.

@@ -152,21 +152,28 @@ fn replace(address: usize) -> bool {
 
 #[cfg(unix)]
 mod signal {
-    use super::{AcqRel, Acquire, AtomicPtr, AtomicUsize, Relaxed, Release, replace};
+    use super::{AcqRel, Acquire, AtomicPtr, AtomicUsize, Release, replace};
     use libc::{SA_ONSTACK, SA_SIGINFO, SIG_DFL, SIG_IGN, SIGBUS, c_int, c_void, sigaction, siginfo_t};
     use std::mem::MaybeUninit;
     use std::ptr;
 
     type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
 
-    /// What handled the signal before, and what did before that. Never freed: a handler may be reading it.
-    struct Earlier {
-        action: sigaction,
-        older: *const Earlier,
-    }
-
-    static PREVIOUS: AtomicPtr<Earlier> = AtomicPtr::new(ptr::null_mut());
-    /// The thread that is inside of it.
+    /// One for each handler that has been found: so what is installed tells what is behind it. Who takes itself out, as
+    /// `faulthandler.disable()` does, puts back the one that it had found, which knows nothing of what came later.
+    const HANDLERS: [Handler; 8] = [
+        handler::<0>,
+        handler::<1>,
+        handler::<2>,
+        handler::<3>,
+        handler::<4>,
+        handler::<5>,
+        handler::<6>,
+        handler::<7>,
+    ];
+    /// What each of them has found. Never freed: a handler may be reading it.
+    static FOUND: [AtomicPtr<sigaction>; HANDLERS.len()] = [const { AtomicPtr::new(ptr::null_mut()) }; HANDLERS.len()];
+    /// The thread that is inside of what one of them has found.
     static INSIDE: AtomicUsize = AtomicUsize::new(0);
     /// The last fault that was not ours, and how often it came again: whoever was told does nothing about it.
     static ADDRESS: AtomicUsize = AtomicUsize::new(0);
@@ -174,8 +181,8 @@ mod signal {
     const MAX_AGAIN: usize = 100;
     static PAGE: AtomicUsize = AtomicUsize::new(4096);
 
-    fn ours() -> usize {
-        handler as Handler as usize
+    fn is_ours(address: usize) -> bool {
+        HANDLERS.iter().any(|ours| *ours as usize == address)
     }
 
     /// What is installed now.
@@ -185,37 +192,38 @@ mod signal {
         unsafe { (libc::sigaction(SIGBUS, ptr::null(), now.as_mut_ptr()) == 0).then(|| now.assume_init()) }
     }
 
-    fn put_ours() {
+    fn put(ours: Handler) {
         // SAFETY: the handler is async-signal-safe, keeps errno, and the action is complete.
         unsafe {
             let mut action: sigaction = MaybeUninit::zeroed().assume_init();
-            action.sa_sigaction = ours();
+            action.sa_sigaction = ours as usize;
             action.sa_flags = SA_SIGINFO | SA_ONSTACK;
             libc::sigemptyset(&mut action.sa_mask);
             libc::sigaction(SIGBUS, &action, ptr::null_mut());
         }
     }
 
-    /// Makes `handler` the first to hear of the signal. Others may have come in front since the last time.
+    /// Makes one of `HANDLERS` the first to hear of the signal, unless so many others came in front. Some may have since
+    /// the last time.
     pub(super) fn install() {
-        loop {
-            let Some(action) = current().filter(|now| now.sa_sigaction != ours()) else { return };
-            let older = PREVIOUS.load(Acquire);
-            // SAFETY: null or never freed.
-            let known = unsafe { older.as_ref() }.is_some_and(|top| top.action.sa_sigaction == action.sa_sigaction);
-            if !known {
-                let earlier = Box::into_raw(Box::new(Earlier { action, older }));
-                if PREVIOUS.compare_exchange(older, earlier, AcqRel, Relaxed).is_err() {
-                    // SAFETY: another thread was first; nobody has seen this one.
-                    drop(unsafe { Box::from_raw(earlier) });
-                    continue;
-                }
+        let Some(action) = current().filter(|now| !is_ours(now.sa_sigaction)) else { return };
+        // SAFETY: no pointers.
+        let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+        PAGE.store(usize::try_from(page).unwrap_or(4096), Release);
+        let new = Box::into_raw(Box::new(action));
+        for (ours, found) in HANDLERS.iter().zip(&FOUND) {
+            let before = match found.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire) {
+                Ok(_) => return put(*ours),
+                Err(before) => before,
+            };
+            // SAFETY: not null, and never freed.
+            if unsafe { (*before).sa_sigaction } == action.sa_sigaction {
+                put(*ours);
+                break;
             }
-            // SAFETY: no pointers.
-            let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-            PAGE.store(usize::try_from(page).unwrap_or(4096), Release);
-            return put_ours();
         }
+        // SAFETY: nobody else has seen it.
+        drop(unsafe { Box::from_raw(new) });
     }
 
     fn errno() -> *mut c_int {
@@ -231,14 +239,14 @@ mod signal {
         }
     }
 
-    extern "C" fn handler(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    extern "C" fn handler<const N: usize>(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
         // SAFETY: the system gives a valid info; errno is the thread's own.
         unsafe {
             let before = *errno();
             // Sent by a program, it has no address.
             let is_fault = (*info).si_code > 0;
             if !(is_fault && replace((*info).si_addr().addr())) {
-                pass_on(signal, info, context, is_fault);
+                pass_on(N, signal, info, context, is_fault);
             }
             *errno() = before;
         }
@@ -283,36 +291,32 @@ mod signal {
     }
 
     /// # Safety
-    /// The arguments are those of a signal handler.
-    unsafe fn pass_on(signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
+    /// The arguments are those of handler `number`.
+    unsafe fn pass_on(number: usize, signal: c_int, info: *mut siginfo_t, context: *mut c_void, is_fault: bool) {
         // SAFETY: asks for a number.
         let me = unsafe { libc::pthread_self() } as usize;
-        let top = PREVIOUS.load(Acquire);
         // SAFETY: null or never freed.
-        let previous = unsafe { top.as_ref() };
-        let target = previous.map_or(SIG_DFL, |previous| previous.action.sa_sigaction);
+        let found = unsafe { FOUND[number].load(Acquire).as_ref() };
+        let target = found.map_or(SIG_DFL, |found| found.sa_sigaction);
         // Who calls back what it had replaced would go round in circles.
         let again = INSIDE.swap(me, AcqRel) == me;
         // SAFETY: a fault has an address.
         let stuck = is_fault && is_stuck(unsafe { (*info).si_addr().addr() });
-        match previous {
-            Some(previous) if !again && !stuck && target != SIG_DFL && target != SIG_IGN => {
+        match found {
+            Some(found) if !again && !stuck && target != SIG_DFL && target != SIG_IGN => {
                 // What is installed is what would be without us: `faulthandler` takes itself out and leaves the end of the
-                // process to what it had found, which may have been us.
+                // process to what it had found, which may have been one of ours.
                 // SAFETY: what was installed once; it is a function of the kind that its flags say.
                 unsafe {
-                    libc::sigaction(signal, &previous.action, ptr::null_mut());
-                    if previous.action.sa_flags & SA_SIGINFO != 0 {
+                    libc::sigaction(signal, found, ptr::null_mut());
+                    if found.sa_flags & SA_SIGINFO != 0 {
                         std::mem::transmute::<usize, Handler>(target)(signal, info, context);
                     } else {
                         std::mem::transmute::<usize, extern "C" fn(c_int)>(target)(signal);
                     }
                 }
-                let now = current().map_or(SIG_DFL, |now| now.sa_sigaction);
-                if now == target {
-                    put_ours();
-                } else if now == ours() {
-                    _ = PREVIOUS.compare_exchange(top, previous.older.cast_mut(), AcqRel, Relaxed);
+                if current().is_some_and(|now| now.sa_sigaction == target) {
+                    put(HANDLERS[number]);
                 }
             }
             _ if target == SIG_IGN && !is_fault => {}
