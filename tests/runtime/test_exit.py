@@ -76,7 +76,9 @@ threading.Thread(target=rt.from_dlpack, args=(Slow(),), daemon=True).start()
 GIVEN_BACK = """
 import ctypes
 
-LENT = np.ones(4, np.float32).__dlpack__()
+# Aligned, so that it is lent and not copied.
+RAW = np.ones(32, np.float32)
+LENT = RAW[-RAW.ctypes.data % 64 // 4 :][:4].__dlpack__()
 ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
 ctypes.pythonapi.PyCapsule_GetPointer.argtypes = ctypes.py_object, ctypes.c_char_p
 where = ctypes.pythonapi.PyCapsule_GetPointer(LENT, b"dltensor")
