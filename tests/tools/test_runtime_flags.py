@@ -235,6 +235,13 @@ class TestDevices:
             ("--task_topology_cpu_ids=100000", "cpu 100000 of --task_topology_cpu_ids is not usable here"),
             ("--task_topology_group_count=100000", "at most 256 are possible"),
             *((f"--task_{name}=-1", "cannot be negative") for name in NATURAL),
+            *((f"--task_{name}=99999999999999999999999", "is not between 0 and") for name in NATURAL),
+            ("--task_topology_cpu_ids=0,-1", "-1 cannot be negative"),
+            ("--task_topology_cpu_ids=4294967296", "is not between 0 and"),
+            ("--task_worker_spin_us=18446744073709551615", "is not between 0 and 4294967295"),
+            ("--device_memory_limit=99999999999999999999999", "is not between 0 and"),
+            ("--output_max_element_count=99999999999999999999999", "is not between -9223372036854775808 and"),
+            ("--vm_fuel=99999999999999999999999", "is not between 0 and"),
         ],
     )
     def test_refusals(self, flag: str, text: str):

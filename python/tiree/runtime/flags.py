@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from tiree.support.ranges import TASK_RANGES, range_error
+
 FUNCTION_INPUT_VALIDATION = True
 """Kept for programs that set it; arguments are always checked."""
 
@@ -35,9 +37,14 @@ def parse_flags(*flags: str) -> None:
             _TOPOLOGY[field] = value
             continue
         try:
-            _TOPOLOGY[field] = [int(v) for v in value.split(",") if v] if field == "cpu_ids" else int(value)
+            numbers = [int(v) for v in value.split(",") if v] if field == "cpu_ids" else [int(value)]
         except ValueError:
             raise ValueError(f"--{name}: '{value}' is not a whole number") from None
+        for number in numbers:
+            wrong = range_error(number, TASK_RANGES[name])
+            if wrong:
+                raise ValueError(f"--{name}: {number} {wrong}")
+        _TOPOLOGY[field] = numbers if field == "cpu_ids" else numbers[0]
 
 
 def topology() -> dict[str, Any]:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from tiree.tools.ending import guarded
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.module_source import module_file
 from tiree.tools.runtime_flags import expand_flagfiles
 
 OUTPUTS = ("all", "metadata", "disassembly", "assembly", "flatbuffer-binary", "flatbuffer-json")
@@ -35,11 +36,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def run(parsed: ParsedFlags) -> int:
     """What the flags ask for."""
     if parsed["help"]:
-        sys.stdout.write(help_text("tiree-dump-module FILE [--output=WHAT]", FLAGS))
+        sys.stdout.write(help_text("tiree-dump-module FILE|- [--output=WHAT]", FLAGS))
         return 0
     if len(parsed.positional) != 1:
         raise fail(f"{len(parsed.positional)} files given; needs one", "write tiree-dump-module file.vmfb")
-    dump(parsed.positional[0], parsed.values)
+    with module_file(parsed.positional[0]) as path:
+        dump(path, parsed.values)
     return 0
 
 

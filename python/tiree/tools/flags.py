@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.ranges import range_error
 
 PLACE = "<command line>"
 
@@ -28,6 +29,8 @@ class Flag(NamedTuple):
     refused: Mapping[str, str] | None = None
     """Values that are known but not available, with the reason."""
     metavar: str = ""
+    limits: tuple[int, int] = (-(2**63), 2**63 - 1)
+    """Between which an `int` is, both included."""
 
     def convert(self, text: str) -> Any:
         """The value that `text` stands for. Raises `CompileError` naming flag, value and what is allowed."""
@@ -41,16 +44,23 @@ class Flag(NamedTuple):
                     return False
                 raise fail(f"--{self.name}={text}: {text!r} is not a boolean", "write true or false")
             case "int":
-                try:
-                    return int(text, 0)
-                except ValueError:
-                    raise fail(f"--{self.name}={text}: {text!r} is not an integer") from None
+                return self._integer(text)
             case "float":
                 return self._number(text)
             case "choice" | "list" if self.choices and text not in self.choices:
                 raise fail(f"--{self.name}={text}: no such value", _suggest(text, self.choices, "values are "))
             case _:
                 return text
+
+    def _integer(self, text: str) -> int:
+        try:
+            value = int(text, 0)
+        except ValueError:
+            raise fail(f"--{self.name}={text}: {text!r} is not an integer") from None
+        wrong = range_error(value, self.limits)
+        if wrong:
+            raise fail(f"--{self.name}={text}: {wrong}")
+        return value
 
     def _number(self, text: str) -> float:
         """All are amounts of something: times and tolerances."""

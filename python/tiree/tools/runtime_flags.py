@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tiree.support.ranges import BYTES, COUNT, MICROSECONDS
 from tiree.tools.flags import Flag, fail
 
 PARAMETER_FLAGS = (
@@ -15,15 +16,21 @@ PARAMETER_FLAGS = (
 )  # fmt: skip
 
 LIMIT_FLAGS = (
-    Flag("vm_fuel", "int", "instructions that each call, also of an initializer, may execute", None),
+    Flag("vm_fuel", "int", "instructions that each call, also of an initializer, may execute", None, limits=BYTES),
     Flag("vm_timeout_ms", "float", "milliseconds that each call may take", None),
-    Flag("vm_stack_depth", "int", "calls that may be active at once inside a call", None),
-    Flag("vm_memory_limit", "int", "bytes that all buffers, lists and other objects of the modules may take", None),
+    Flag("vm_stack_depth", "int", "calls that may be active at once inside a call", None, limits=BYTES),
+    Flag(
+        "vm_memory_limit",
+        "int",
+        "bytes that all buffers, lists and other objects of the modules may take",
+        None,
+        limits=BYTES,
+    ),
 )
 
 MODULE_FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
-    Flag("module", "repeat", "a .vmfb file; repeat for several, in order of registration", metavar="FILE"),
+    Flag("module", "repeat", "a .vmfb file, - for stdin; repeat for several, in order of registration", metavar="FILE"),
     Flag("module_mode", "choice", "how module files are read", "preload", ("preload", "mmap")),
     Flag("vm_verify_constants", "bool", "compare checksums of constants of more than 4 MiB too", False),
     Flag("function", "str", "the export to call; may be left out when there is one", "", metavar="NAME"),
@@ -38,8 +45,10 @@ DEVICE_FLAGS = (
         "list_devices", "optional", "print the devices of this build (of one driver) and exit", None, metavar="DRIVER"
     ),
     Flag("dump_devices", "optional", "print what is known of each device and exit", None, metavar="DRIVER"),
-    Flag("task_topology_group_count", "int", "worker threads of local-task, unpinned; 0: one per core", 0),
-    Flag("task_topology_max_group_count", "int", "at most this many worker threads", 64),
+    Flag(
+        "task_topology_group_count", "int", "worker threads of local-task, unpinned; 0: one per core", 0, limits=COUNT
+    ),
+    Flag("task_topology_max_group_count", "int", "at most this many worker threads", 64, limits=COUNT),
     Flag("task_topology_cpu_ids", "str", "comma-separated CPUs, one pinned worker each", ""),
     Flag("task_topology_nodes", "str", "memory nodes that get workers: all, current, or numbers such as 0,2", "all"),
     Flag(
@@ -57,12 +66,18 @@ DEVICE_FLAGS = (
         ("latency", "throughput"),
         {"efficiency": "cores of low performance are not told apart"},
     ),
-    Flag("task_worker_spin_us", "int", "microseconds that an idle worker spins before it sleeps", None),
-    Flag("task_worker_stack_size", "int", "bytes of stack of each worker; 0: the default", 0),
-    Flag("task_worker_local_memory", "int", "bytes of scratch memory of each worker; 0: the L2 cache", 0),
+    Flag(
+        "task_worker_spin_us",
+        "int",
+        "microseconds that an idle worker spins before it sleeps",
+        None,
+        limits=MICROSECONDS,
+    ),
+    Flag("task_worker_stack_size", "int", "bytes of stack of each worker; 0: the default", 0, limits=BYTES),
+    Flag("task_worker_local_memory", "int", "bytes of scratch memory of each worker; 0: the L2 cache", 0, limits=BYTES),
     Flag("system_executables", "bool", "load system-elf executables, which may do all that a program may", False),
-    Flag("device_memory_limit", "int", "bytes of buffers that a device may have at once", None),
-    Flag("device_cache_limit", "int", "bytes of memory that a device keeps for reuse", None),
+    Flag("device_memory_limit", "int", "bytes of buffers that a device may have at once", None, limits=BYTES),
+    Flag("device_cache_limit", "int", "bytes of memory that a device keeps for reuse", None, limits=BYTES),
     Flag("print_statistics", "bool", "print memory statistics, also of each call, on stderr at the end", False),
 )
 

@@ -7,7 +7,9 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from tiree import _native
+from tiree.support.ranges import COUNT, range_error
 from tiree.tools.flags import ParsedFlags, fail
+from tiree.tools.module_source import module_file
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -20,15 +22,10 @@ def topology(parsed: ParsedFlags) -> dict[str, Any]:
         cpu_ids = [int(c) for c in cpus.split(",") if c]
     except ValueError:
         raise fail(f"--task_topology_cpu_ids={cpus}: not a comma-separated list of CPU numbers") from None
-    for name in (
-        "topology_group_count",
-        "topology_max_group_count",
-        "worker_spin_us",
-        "worker_stack_size",
-        "worker_local_memory",
-    ):
-        if (parsed[f"task_{name}"] or 0) < 0:
-            raise fail(f"--task_{name}={parsed[f'task_{name}']}: cannot be negative")
+    for cpu in cpu_ids:
+        wrong = range_error(cpu, COUNT)
+        if wrong:
+            raise fail(f"--task_topology_cpu_ids={cpus}: {cpu} {wrong}")
     nodes = parsed["task_topology_nodes"]
     if nodes == "numa":
         raise fail("--task_topology_nodes=numa is not available: a device has one pool", "use all, current or numbers")
@@ -102,9 +99,6 @@ def dump_device(uri: str, options: dict[str, Any]) -> None:
 
 def limits(parsed: ParsedFlags) -> dict[str, Any]:
     """Keyword arguments of `VmContext` from the limit flags."""
-    for name in ("fuel", "timeout_ms", "stack_depth", "memory_limit"):
-        if (parsed[f"vm_{name}"] or 0) < 0:
-            raise fail(f"--vm_{name}={parsed[f'vm_{name}']}: cannot be negative")
     timeout: float | None = parsed["vm_timeout_ms"]
     return {
         "fuel": parsed["vm_fuel"],
@@ -116,9 +110,6 @@ def limits(parsed: ParsedFlags) -> dict[str, Any]:
 
 def pool_limits(parsed: ParsedFlags) -> dict[str, int | None]:
     """Keyword arguments of `HalAllocator.set_limits` from the flags."""
-    for name in ("memory", "cache"):
-        if (parsed[f"device_{name}_limit"] or 0) < 0:
-            raise fail(f"--device_{name}_limit={parsed[f'device_{name}_limit']}: cannot be negative")
     return {"memory": parsed["device_memory_limit"], "cached": parsed["device_cache_limit"]}
 
 
@@ -176,6 +167,8 @@ class Session:
             raise fail("no module given", "pass --module=file.vmfb")
         self._calls: list[tuple[str, list[_native.MemoryPeak]]] = []
         self.instance = _native.VmInstance()
+        if paths.count("-") > 1:
+            raise fail("--module=- is given twice", "one module can come from stdin")
         self.modules = [self._load(path, parsed["module_mode"]) for path in paths]
         if parsed["vm_verify_constants"]:
             for module in self.modules:
@@ -201,15 +194,15 @@ class Session:
         return self.devices[0]
 
     def _load(self, path: str, mode: str) -> _native.VmModule:
-        if not os.path.exists(path):
+        if path != "-" and not os.path.exists(path):
             library = "@" in path or path.endswith(".so")
             hint = "native libraries with modules are not supported; pass a .vmfb file" if library else ""
             raise fail(f"--module={path}: no such file", hint)
-        if mode == "mmap":
-            return _native.VmModule.mmap(self.instance, path)
-        # A module keeps file-backed memory mapped either way; preloading reads it before the first call.
-        module = _native.VmModule.mmap(self.instance, path)
-        module.prefetch()
+        with module_file(path) as file:
+            module = _native.VmModule.mmap(self.instance, file)
+        if mode != "mmap":
+            # A module keeps file-backed memory mapped either way; preloading reads it before the first call.
+            module.prefetch()
         return module
 
     def function(self, name: str) -> _native.VmFunction:
