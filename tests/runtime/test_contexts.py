@@ -223,7 +223,7 @@ class TestDevices:
         with pytest.raises(ValueError, match="not a whole number"):
             rt.flags.parse_flags("--task_topology_group_count=x")
         for flag in ("group_count=-1", f"group_count={1 << 70}", "cpu_ids=-1", f"cpu_ids=0,{1 << 32}"):
-            with pytest.raises(ValueError, match="cannot be negative|is not between 0 and"):
+            with pytest.raises(ValueError, match=r"cannot be negative|is not between 0 and"):
                 rt.flags.parse_flags(f"--task_topology_{flag}")
 
 
