@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -93,3 +95,19 @@ def test_reasons_lead_to_flags_that_exist() -> None:
         names = [flag.name for flag in module.FLAGS]
         assert len(set(names)) == len(names)
         assert not set(names) & set(reasons)
+
+
+@pytest.mark.parametrize(
+    ("tool", "flag"),
+    [
+        ("compile", "iree-llvmcpu-stack-allocation-limit"),
+        ("create_parameters", "alignment"),
+        ("run_module", "vm_fuel"),
+        ("benchmark_module", "device_cache_limit"),
+    ],
+)
+def test_numbers_that_nothing_holds(tool: str, flag: str) -> None:
+    command = [sys.executable, "-m", f"tiree.tools.{tool}", f"--{flag}={1 << 100}", "x"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert f"--{flag}={1 << 100}: is not between 0 and {2**63 - 1}" in done.stderr

@@ -240,7 +240,6 @@ class TestDevices:
             ("--task_topology_cpu_ids=4294967296", "is not between 0 and"),
             ("--task_worker_spin_us=18446744073709551615", "is not between 0 and 4294967295"),
             ("--device_memory_limit=99999999999999999999999", "is not between 0 and"),
-            ("--output_max_element_count=99999999999999999999999", "is not between -9223372036854775808 and"),
             ("--vm_fuel=99999999999999999999999", "is not between 0 and"),
         ],
     )

@@ -14,6 +14,7 @@ from tiree.pipeline import PHASE_NAMES
 from tiree.support.extensions import OWN_BACKENDS
 from tiree.support.input_type import OWN_TYPES
 from tiree.support.options import CompileOptions
+from tiree.support.ranges import BYTES
 from tiree.tools.flags import Flag, ParsedFlags, fail
 from tiree.tools.plugin_flags import PLUGIN, PLUGIN_FLAGS
 
@@ -70,7 +71,7 @@ FLAGS: tuple[Flag, ...] = (
         "iree-llvmcpu-enable-ukernels", "list", "calls of a microkernel library", choices=("none",),
         refused=dict.fromkeys(_UKERNELS, _NO_UKERNELS),
     ),
-    Flag("iree-llvmcpu-stack-allocation-limit", "int", "bytes of stack that a kernel may use", 32768),
+    Flag("iree-llvmcpu-stack-allocation-limit", "int", "bytes of stack that a kernel may use", 32768, limits=BYTES),
     # Input.
     Flag(
         "iree-input-type", "choice", "the dialects of the input", "auto",

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from tiree import _native
+from tiree.support.ranges import BYTES
 from tiree.tools.flags import Flag, ParsedFlags, fail
 from tiree.tools.parameter_files import OUTPUT_FLAGS, run_tool, splat_pattern, write_index
 
@@ -13,7 +14,7 @@ FLAGS = (
     Flag("help", "action", "print the flags and exit", False),
     Flag("splat", "repeat", "a parameter that takes no place in the file", metavar="NAME=4096xf32=4.1"),
     Flag("data", "repeat", "a parameter with all its bytes in the file", metavar="NAME=2x4096xi16=123"),
-    Flag("alignment", "int", "what data is aligned to in the file, a power of two", 64),
+    Flag("alignment", "int", "what data is aligned to in the file, a power of two", 64, limits=BYTES),
     *OUTPUT_FLAGS,
 )
 

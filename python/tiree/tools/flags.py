@@ -29,8 +29,8 @@ class Flag(NamedTuple):
     refused: Mapping[str, str] | None = None
     """Values that are known but not available, with the reason."""
     metavar: str = ""
-    limits: tuple[int, int] = (-(2**63), 2**63 - 1)
-    """Between which an `int` is, both included."""
+    limits: tuple[int, int] | None = None
+    """Between which an `int` is, both included; None for any."""
 
     def convert(self, text: str) -> Any:
         """The value that `text` stands for. Raises `CompileError` naming flag, value and what is allowed."""
@@ -57,7 +57,7 @@ class Flag(NamedTuple):
             value = int(text, 0)
         except ValueError:
             raise fail(f"--{self.name}={text}: {text!r} is not an integer") from None
-        wrong = range_error(value, self.limits)
+        wrong = range_error(value, self.limits) if self.limits else ""
         if wrong:
             raise fail(f"--{self.name}={text}: {wrong}")
         return value
