@@ -31,7 +31,7 @@ async def drive(invocation: Invocation) -> Any:
     loop = asyncio.get_running_loop()
     place = id(loop), invocation.context_id
     while True:
-        # Calls that share variables do not run at the same time, as they would not on the loop's thread.
+        # Calls that share variables take turns, as they would on the loop's thread.
         ended = None if place in _lanes else invocation.turn(loop)
         if ended is None:
             ended = await _with_help(invocation, loop, place)
@@ -71,7 +71,11 @@ async def _with_help(invocation: Invocation, loop: asyncio.AbstractEventLoop, pl
         ended = invocation.turn(loop)
         if ended is not None:
             return ended
-        work = helpers().submit(contextvars.copy_context().run, invocation.help)
+        try:
+            work = helpers().submit(contextvars.copy_context().run, invocation.help)
+        except RuntimeError:
+            # The interpreter is about to end, and starts no more threads.
+            return invocation.help()
         # Also when nobody waits for it any more.
         work.add_done_callback(partial(_helped_soon, loop, lane, helped))
         handed_on = True

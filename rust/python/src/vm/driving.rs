@@ -1,9 +1,12 @@
 //! How calls in progress are driven: by whoever waits for them, by an event loop, by a thread that helps the loop.
 
+use std::mem;
+use std::process;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
 use pyo3::exceptions::PyRuntimeError;
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyTuple;
@@ -12,26 +15,39 @@ use tiree_vm::Value;
 use crate::calls::Invoke;
 use crate::vm::invocation::Invocation;
 use crate::vm::refs::VmRef;
+use crate::waiting::callback_once;
 
 /// What a function that the call is in is told when it wants the call to go on.
 const INSIDE: &str =
     "the call is running on this thread, inside of this function, which can neither drive it nor wait for it";
 
+const FORKED: &str = "another thread was driving this invocation when the process was forked, and is not in this one; \
+    call the function again";
+
 /// The thread that made the last step: while one is being made, the thread that is inside.
 #[derive(Default)]
-pub struct DrivingThread(Mutex<Option<ThreadId>>);
+pub struct DrivingThread(Mutex<Option<(u32, ThreadId)>>);
 
 impl DrivingThread {
-    fn lock(&self) -> MutexGuard<'_, Option<ThreadId>> {
+    fn lock(&self) -> MutexGuard<'_, Option<(u32, ThreadId)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub fn enter(&self) {
-        *self.lock() = Some(thread::current().id());
+        *self.lock() = Some((process::id(), thread::current().id()));
     }
 
     pub fn is_this_thread(&self) -> bool {
-        *self.lock() == Some(thread::current().id())
+        self.lock().is_some_and(|(_, thread)| thread == thread::current().id())
+    }
+
+    /// While a step is being made: RuntimeError when the process was forked meanwhile, as the thread is not in the child.
+    pub fn other_thread(&self) -> PyResult<()> {
+        let made = *self.lock();
+        match made {
+            Some((process, _)) if process != process::id() => Err(PyRuntimeError::new_err(FORKED)),
+            _ => Ok(()),
+        }
     }
 
     /// The error of whoever wants to make a step now.
@@ -41,6 +57,35 @@ impl DrivingThread {
         } else {
             "another thread is driving this invocation"
         })
+    }
+}
+
+/// Functions of Python's to call when the thread that makes a step is out.
+#[derive(Default)]
+pub struct Listeners(Mutex<Vec<Py<PyAny>>>);
+
+impl Listeners {
+    fn lock(&self) -> MutexGuard<'_, Vec<Py<PyAny>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn push(&self, callback: Py<PyAny>) {
+        self.lock().push(callback);
+    }
+
+    /// Calls them, each once.
+    pub fn tell(&self) {
+        // Nothing is locked meanwhile: they may let go of the GIL, and others wait for the lock with the GIL held.
+        let heard = mem::take(&mut *self.lock());
+        for callback in heard {
+            callback_once(callback)();
+        }
+    }
+
+    /// For the garbage collector.
+    pub fn visit(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // What is locked is in use, and no garbage.
+        self.0.try_lock().map_or(Ok(()), |callbacks| callbacks.iter().try_for_each(|callback| visit.call(callback)))
     }
 }
 

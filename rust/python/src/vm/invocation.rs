@@ -22,7 +22,7 @@ use crate::calls::Invoke;
 use crate::coroutines::{as_part_of_a_call, in_loop, running_loop};
 use crate::errors::{call_failed, to_python};
 use crate::signature::NarrowResults;
-use crate::vm::driving::{self, By, DrivingThread, Turn, results_object};
+use crate::vm::driving::{self, By, DrivingThread, Listeners, Turn, results_object};
 use crate::waiting::{callback_once, deadline_in, wait_for};
 
 /// What failures of calls through IREE's interface begin with.
@@ -69,7 +69,7 @@ pub struct Invocation {
     /// That of its context.
     context: usize,
     /// Called when the thread that is inside is out.
-    when_out: Mutex<Vec<Py<PyAny>>>,
+    when_out: Listeners,
 }
 
 impl Invocation {
@@ -90,7 +90,7 @@ impl Invocation {
             event_loop: Mutex::new(None),
             leisure: Arc::default(),
             context,
-            when_out: Mutex::default(),
+            when_out: Listeners::default(),
         }
     }
 
@@ -130,12 +130,16 @@ impl Invocation {
     /// As `advance`; None while another thread is inside.
     fn try_advance(&self, py: Python<'_>, by: &By<'_, '_>) -> PyResult<Option<Turn>> {
         if let Some(event_loop) = by.event_loop() {
-            *self.event_loop.lock().unwrap_or_else(PoisonError::into_inner) = Some(event_loop.clone().unbind());
+            let event_loop = Some(event_loop.clone().unbind());
+            // The former one is dropped when nothing is locked.
+            let former =
+                std::mem::replace(&mut *self.event_loop.lock().unwrap_or_else(PoisonError::into_inner), event_loop);
+            drop(former);
         }
         let taken = {
             let mut state = self.lock();
             match &*state {
-                State::Busy => return Ok(None),
+                State::Busy => return self.driver.other_thread().map(|()| None),
                 State::Done(_) => return Ok(Some(Turn::Ended)),
                 State::Failed(error) => return Err(raised(py, error)),
                 State::Running(inner, _) if matches!(by, By::Loop(_)) && self.needs_help(inner) => {
@@ -207,14 +211,8 @@ impl Invocation {
             *state = next;
             self.changed.notify_all();
             drop(state);
-            self.tell_that_it_is_out();
+            self.when_out.tell();
             return outcome;
-        }
-    }
-
-    fn tell_that_it_is_out(&self) {
-        for callback in std::mem::take(&mut *self.when_out.lock().unwrap_or_else(PoisonError::into_inner)) {
-            callback_once(callback)();
         }
     }
 
@@ -454,7 +452,7 @@ impl Invocation {
         {
             let state = self.lock();
             if matches!(*state, State::Busy) {
-                return self.when_out.lock().unwrap_or_else(PoisonError::into_inner).push(callback);
+                return self.when_out.push(callback);
             }
         }
         let callback = callback_once(callback);
@@ -476,6 +474,7 @@ impl Invocation {
 
     /// The exception of a failed call knows the frames that it came through, and these the call.
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        self.when_out.visit(&visit)?;
         // Another thread is at work when it is locked; what is in use is no garbage.
         match self.state.try_lock().as_deref() {
             Ok(State::Failed(error)) => visit.call(error),
