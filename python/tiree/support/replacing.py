@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext, suppress
@@ -14,6 +15,8 @@ _SPECIAL = ("/dev", "/proc", "/sys")
 _ORDINARY = "/dev/shm"
 # Links that follow each other; the system's own limit.
 _MAX_LINKS = 40
+# What a system says where a folder, and not the file in it, is at fault.
+_OF_FOLDERS = (errno.EACCES, errno.EPERM, errno.EBUSY, errno.EROFS)
 
 
 def _within(folder: str, other: str) -> bool:
@@ -56,7 +59,7 @@ def _unnamed(folder: str) -> BinaryIO | None:
     if not hasattr(os, "O_TMPFILE") or not os.path.exists("/proc/self/fd"):
         return None
     try:
-        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o666), "wb")
+        return os.fdopen(os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o666), "w+b")
     except OSError:
         return None
 
@@ -86,12 +89,117 @@ def _removed_by_signals(path: str) -> Generator[None, None, None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+def _is_mapped(path: str) -> bool:
+    """Whether this process has mapped a file, also under another name; true where that cannot be told."""
+    status = os.stat(path)
+    device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            lines = [line.rstrip("\n").split(maxsplit=5) for line in maps]
+    except OSError:
+        return True
+    # Layered file systems give maps other devices than files.
+    return any(line[3:5] == [device, str(status.st_ino)] or line[5:] == [path] for line in lines)
+
+
+def _keep_owner(file: BinaryIO, old: os.stat_result) -> None:
+    """Gives a new file what belongs to the old one, as far as this process may; never the right to run as its owner."""
+    for owner, group in ((-1, old.st_gid), (old.st_uid, -1)):
+        with suppress(OSError):
+            os.fchown(file.fileno(), owner, group)
+    os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode) & 0o777)
+
+
+@contextmanager
+def _in_place(path: str) -> Generator[BinaryIO, None, None]:
+    """The file itself, which keeps what it had when nothing is written, and is cut after what is."""
+    with open(path, "wb", opener=lambda name, _: os.open(name, os.O_WRONLY | os.O_CLOEXEC)) as file:
+        try:
+            yield file
+        except BaseException:
+            if file.tell():
+                file.truncate()
+            raise
+        file.truncate()
+
+
+def _refusal(error: OSError, path: str, folder: str, exists: bool) -> OSError:
+    """An error of a folder, which says so."""
+    text = f"{os.strerror(error.errno or 0)} (by the folder {folder}"
+    text += ", and the file is not written in place, as this process has mapped it)" if exists else ")"
+    return OSError(error.errno, text, path)
+
+
+@contextmanager
+def _instead(error: OSError, path: str, target: str, exists: bool) -> Generator[BinaryIO, None, None]:
+    """What is written when `error` kept the folder from getting a new file."""
+    if error.errno not in _OF_FOLDERS:
+        raise error
+    if not exists or _is_mapped(target):
+        raise _refusal(error, path, os.path.dirname(target), exists) from None
+    with _in_place(target) as file:
+        yield file
+
+
+def _named(path: str) -> BinaryIO | OSError:
+    try:
+        return open(path, "x+b")
+    except OSError as error:
+        return error
+
+
+def _move(file: BinaryIO, temporary: str, target: str, named: bool) -> OSError | None:
+    """Gives a complete file the name of its target; or says why that is not allowed."""
+    try:
+        file.flush()
+        if not named:
+            # Links are followed when a folder is given.
+            os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        return error
+    return None
+
+
+@contextmanager
+def _replaced(path: str, target: str, old: os.stat_result | None) -> Generator[BinaryIO, None, None]:
+    """A new file that becomes `target`, or `target` itself where its folder does not allow that."""
+    folder, exists = os.path.dirname(target), old is not None
+    temporary = os.path.join(folder, f".tiree-{os.getpid()}-{os.urandom(4).hex()}.part")
+    try:
+        unnamed = _unnamed(folder)
+        with nullcontext() if unnamed else _removed_by_signals(temporary):
+            new = unnamed or _named(temporary)
+            if isinstance(new, OSError):
+                with _instead(new, path, target, exists) as here:
+                    yield here
+                return
+            with new as file:
+                if old is not None:
+                    _keep_owner(file, old)
+                yield file
+                error = _move(file, temporary, target, named=not unnamed)
+                if error is not None:
+                    file.seek(0)
+                    with _instead(error, path, target, exists) as here:
+                        shutil.copyfileobj(file, here)
+                    with suppress(FileNotFoundError):
+                        os.unlink(temporary)
+    except BaseException as error:
+        with suppress(OSError):
+            os.unlink(temporary)
+        if isinstance(error, OSError) and (error.filename in (None, temporary, target) or error.filename2 == temporary):
+            error.filename = path
+        raise
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
     """A new file beside `path`, which takes its place at the end.
 
     So nobody reads half of it, and maps of the old one stay. After an error `path` is as it was. What a link leads to
-    is replaced, not the link. Pipes, devices and whatever is in `/dev` or `/proc` are written directly.
+    is replaced, not the link. Pipes, devices and whatever is in `/dev` or `/proc` are written directly, and so are
+    files that have other names or whose folder may not be written: see docs/reference/outputs.md.
     """
     path = os.fspath(path)
     try:
@@ -112,24 +220,9 @@ def replacing(path: str | os.PathLike[str]) -> Generator[BinaryIO, None, None]:
     if old is not None:
         # A file that may not be written stays, although its folder would let it be replaced.
         os.close(os.open(path, os.O_WRONLY))
-    temporary = os.path.join(os.path.dirname(target), f".tiree-{os.getpid()}-{os.urandom(4).hex()}.part")
-    try:
-        unnamed = _unnamed(os.path.dirname(target))
-        with nullcontext() if unnamed else _removed_by_signals(temporary), unnamed or open(temporary, "xb") as file:
-            if old is not None:
-                os.fchmod(file.fileno(), stat.S_IMODE(old.st_mode))
-            yield file
-            file.flush()
-            if unnamed:
-                # Links are followed when a folder is given.
-                os.link(f"/proc/self/fd/{file.fileno()}", temporary, src_dir_fd=file.fileno())
-        os.replace(temporary, target)
-    except BaseException as error:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
-        if isinstance(error, OSError) and (error.filename in (None, temporary) or error.filename2 == temporary):
-            error.filename = path
-        raise
+    linked = old is not None and old.st_nlink > 1 and not _is_mapped(target)
+    with _in_place(target) if linked else _replaced(path, target, old) as file:
+        yield file
 
 
 def replace_file(path: str | os.PathLike[str], contents: bytes) -> None:

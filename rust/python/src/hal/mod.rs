@@ -9,6 +9,7 @@ pub mod device;
 pub mod dlpack;
 pub mod fence;
 pub mod file_handle;
+mod in_place;
 pub mod module;
 pub mod parameters;
 pub mod peak;

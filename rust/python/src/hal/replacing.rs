@@ -8,6 +8,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use crate::hal::in_place;
+
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 
 /// Folders whose names stand for devices, streams and settings.
@@ -29,7 +31,8 @@ enum Place {
 
 /// Has `write` write what `path` is to hold, into a new file beside it that takes its place once complete; after an error
 /// `path` is as it was. With `keep` the new file begins as a copy of the old one. What a link leads to is replaced, not the
-/// link. Pipes, devices and whatever is in `/dev` or `/proc` are written directly.
+/// link. Pipes, devices and whatever is in `/dev` or `/proc` are written directly, and so are files that have other names or
+/// whose folder may not be written (`in_place.rs`).
 pub fn replace(path: &Path, keep: bool, write: impl FnOnce(&File) -> io::Result<()>) -> io::Result<()> {
     let target = match place(path)? {
         Place::File(target) => target,
@@ -38,31 +41,56 @@ pub fn replace(path: &Path, keep: bool, write: impl FnOnce(&File) -> io::Result<
             return write(&File::options().write(true).create(create).truncate(!keep).open(path)?);
         }
     };
-    let old = found(fs::metadata(&target))?.map(|old| old.permissions());
-    if old.is_some() {
+    let old = found(fs::metadata(&target))?;
+    if let Some(old) = &old {
         // A file that may not be written stays, although its folder would let it be replaced.
         File::options().write(true).open(&target)?;
+        if in_place::has_other_names(old) && !in_place::is_mapped(&target)? {
+            return in_place::write(&target, keep, write);
+        }
     }
     let temporary = beside(&target);
+    let unnamed = unnamed::open(&target);
+    let has_name = unnamed.is_none();
+    let new = match unnamed {
+        Some(file) => Ok(file),
+        None => File::options().read(true).write(true).create_new(true).open(&temporary),
+    };
+    let file = match new {
+        Ok(file) => file,
+        Err(error) => {
+            refuse(error, &target, old.is_some())?;
+            return in_place::write(&target, keep, write);
+        }
+    };
     let written = (|| {
-        let unnamed = unnamed::open(&target);
-        let file = match &unnamed {
-            Some(file) => file,
-            None => &File::options().write(true).create_new(true).open(&temporary)?,
-        };
-        if let Some(permissions) = old {
+        if let Some(old) = &old {
             if keep {
-                io::copy(&mut File::open(&target)?, &mut &*file)?;
+                io::copy(&mut File::open(&target)?, &mut &file)?;
             }
-            file.set_permissions(permissions)?;
+            in_place::keep_owner(&file, old)?;
         }
-        write(file)?;
-        if unnamed.is_some() {
-            unnamed::name(file, &temporary)?;
-        }
-        fs::rename(&temporary, &target)
+        write(&file)?;
+        let named = if has_name { Ok(()) } else { unnamed::name(&file, &temporary) };
+        named.and_then(|()| fs::rename(&temporary, &target)).or_else(|error| {
+            refuse(error, &target, old.is_some())?;
+            in_place::copy(&file, &target)?;
+            drop(fs::remove_file(&temporary));
+            Ok(())
+        })
     })();
     written.inspect_err(|_| drop(fs::remove_file(&temporary)))
+}
+
+/// Unless the file itself, which `exists`, may be written when `error` kept the folder from getting another.
+fn refuse(error: io::Error, target: &Path, exists: bool) -> io::Result<()> {
+    if !in_place::is_of_folder(&error) {
+        return Err(error);
+    }
+    if !exists || in_place::is_mapped(target)? {
+        return Err(in_place::refusal(&error, target, exists));
+    }
+    Ok(())
 }
 
 fn found(answer: io::Result<Metadata>) -> io::Result<Option<Metadata>> {
@@ -114,7 +142,7 @@ mod unnamed {
 
     /// A file without a name on the file system of `path`; None where there is no such thing.
     pub fn open(path: &Path) -> Option<File> {
-        let file = File::options().write(true).custom_flags(libc::O_TMPFILE).open(path.parent()?).ok()?;
+        let file = File::options().read(true).write(true).custom_flags(libc::O_TMPFILE).open(path.parent()?).ok()?;
         Path::new("/proc/self/fd").exists().then_some(file)
     }
 
