@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::function::Function;
-use super::scanner::{Fault, Parsed, Position, Scanner};
+use super::scanner::{Fault, Parsed, Position, Scanner, check_type_name};
 use crate::cconv::CallingConvention;
 use crate::isa::features;
 
@@ -220,10 +220,7 @@ impl Module {
         if name.is_empty() {
             return Err(scanner.expected("a type such as i32 or !vm.buffer"));
         }
-        // It would not be read back as it was.
-        if name.contains(char::is_control) {
-            return Err(Fault::new(position, format!("type {name:?} has characters that do not print")));
-        }
+        check_type_name(name, position)?;
         if self.tables.type_ordinals.contains_key(name) {
             return Err(Fault::new(position, format!("type {name} is declared twice")));
         }

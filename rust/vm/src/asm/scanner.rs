@@ -202,6 +202,7 @@ impl<'a> Scanner<'a> {
         if name.is_empty() || depth > 0 {
             return Err(self.expected("a type such as i32 or !vm.buffer"));
         }
+        check_type_name(name, self.position())?;
         self.at += name.len();
         Ok(name)
     }
@@ -303,6 +304,14 @@ fn comment(text: &str) -> Option<usize> {
         quoted ^= byte == b'"';
         !quoted && (byte == b'#' || text.as_bytes()[i..].starts_with(b"//"))
     })
+}
+
+/// Refuses a type that would not be read back as it was.
+pub fn check_type_name(name: &str, position: Position) -> Parsed<()> {
+    if name.contains(char::is_control) {
+        return Err(Fault::new(position, format!("type {name:?} has characters that do not print")));
+    }
+    Ok(())
 }
 
 /// Characters of names that need no quotes.
