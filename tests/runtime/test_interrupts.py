@@ -151,7 +151,8 @@ class TestPython:
 @pytest.mark.parametrize("tool", ["run_module", "benchmark_module"])
 def test_tools_end_with_130(endless: Path, device_name: str, tool: str):
     flags = [f"--module={endless}", f"--device={device_name}", "--function=spin", "--input=i32=0"]
-    launch = f"print('running', flush=True)\nfrom tiree.tools.{tool} import main\nraise SystemExit(main())"
+    # Python itself ends with another code while it imports.
+    launch = f"from tiree.tools.{tool} import main\nprint('running', flush=True)\nraise SystemExit(main())"
     returncode, rest, _ = interrupt([sys.executable, "-c", launch, *flags], "running\n")
     assert (returncode, rest.splitlines()[-1]) == (130, "interrupted")
 
