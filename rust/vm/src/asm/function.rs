@@ -79,6 +79,7 @@ pub struct Body {
     labels: Labels,
     targets: Vec<Hole>,
     declared_requirements: Option<u32>,
+    declared_blocks: Option<u16>,
     /// The open block's label, if one is open.
     open: Option<String>,
     /// The instruction that ended the last block.
@@ -113,6 +114,7 @@ impl Body {
             labels: Labels::default(),
             targets: Vec::new(),
             declared_requirements: None,
+            declared_blocks: None,
             open: None,
             ended: "",
             raw: None,
@@ -152,7 +154,7 @@ impl Body {
             ".requires" => self.declared_requirements = Some(requirements(scanner)?),
             ".bytecode" => self.raw = Some(hexadecimal(scanner)?),
             ".blocks" => {
-                self.function.block_count = scanner.integer(0, u16::MAX.into(), "a number of blocks")? as u16;
+                self.declared_blocks = Some(scanner.integer(0, u16::MAX.into(), "a number of blocks")? as u16);
             }
             ".registers" => {
                 scanner.expect("i32")?;
@@ -257,6 +259,7 @@ impl Body {
 
     /// Ends the function at its closing brace.
     pub fn finish(mut self, position: Position) -> Parsed<Function> {
+        self.function.block_count = self.declared_blocks.unwrap_or(self.function.block_count);
         if let (Some(raw), true) = (&self.raw, self.function.code.is_empty()) {
             self.function.code = raw.clone();
             self.function.requirements = self.declared_requirements.unwrap_or(0);

@@ -11,7 +11,7 @@ use super::{Dump, put};
 use crate::archive::schema::{Attr, Dependency};
 use crate::asm::{is_plain_symbol, quoted, registers, symbol_text};
 use crate::cconv::{CallingConvention, Item, Kind};
-use crate::isa::{self, Arg, OperandKind as K, features};
+use crate::isa::{self, Arg, Op, OperandKind as K, features};
 use crate::status::{Annotate, Result, Status};
 
 const IMPORT_BIT: u32 = 0x8000_0000;
@@ -135,6 +135,9 @@ impl Dump<'_> {
             put!(out, "  .registers i32 {} ref {}\n", have.0, have.1);
         }
         let used = derived.add(code)?;
+        if u32::from(descriptor.block_count) != block_count(code)? {
+            put!(out, "  .blocks {}\n", descriptor.block_count);
+        }
         if descriptor.requirements != used {
             put!(out, "  .requires {}\n", requirements(descriptor.requirements));
         }
@@ -173,6 +176,17 @@ impl Derived {
         }
         Ok(used)
     }
+}
+
+/// How many blocks `code` has.
+fn block_count(code: &[u8]) -> Result<u32> {
+    let (mut count, mut pc) = (0, 0);
+    while pc < code.len() {
+        let decoded = isa::decode(code, pc)?;
+        count += u32::from(decoded.row.op == Op::Block);
+        pc = decoded.next;
+    }
+    Ok(count)
 }
 
 /// The string that the assembler makes of a signature.
