@@ -6,6 +6,7 @@ import mmap
 import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Generator
 from pathlib import Path
 
@@ -52,7 +53,10 @@ def file_of(path: Path, owner: int, mode: int) -> Path:
 def as_nobody(body: Callable[[], None]) -> str:
     """What `body` raises in a process of a user without rights, "" if nothing."""
     reading, writing = os.pipe()
-    child = os.fork()
+    with warnings.catch_warnings():
+        # Of JAX, whose threads the child has no use for, where other tests have imported it.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        child = os.fork()
     if not child:
         try:
             os.setgroups([])
