@@ -109,7 +109,7 @@ print("ended")
 """
 
 AT_EXIT = """
-import concurrent.futures.thread
+IMPORTED
 def late(): print("ended" if asyncio.run(module.count.call_async(30_000_000)) == 0 else "wrong")
 PLACE
 """
@@ -120,8 +120,13 @@ PROGRAMS = {
     "several loops": SEVERAL_LOOPS,
     "awaited again": AWAITED_AGAIN,
     "forked": FORKED,
-    "at exit": AT_EXIT.replace("PLACE", "atexit.register(late)"),
-    "behind main": AT_EXIT.replace("PLACE", "threading.Thread(target=lambda: (time.sleep(0.3), late())).start()"),
+} | {
+    f"{name}, {imported}": AT_EXIT.replace("PLACE", place).replace("IMPORTED", imported)
+    for name, place in {
+        "at exit": "atexit.register(late)",
+        "behind main": "threading.Thread(target=lambda: (time.sleep(0.3), late())).start()",
+    }.items()
+    for imported in ("pass", "import concurrent.futures.thread")
 }
 
 

@@ -54,8 +54,6 @@ async def _with_help(invocation: Invocation, loop: asyncio.AbstractEventLoop, pl
     import asyncio
     import contextvars
 
-    from tiree.runtime.coroutines import helpers
-
     lane = _lanes.get(place)
     if lane is None:
         lane = _lanes[place] = asyncio.Lock()
@@ -72,6 +70,9 @@ async def _with_help(invocation: Invocation, loop: asyncio.AbstractEventLoop, pl
         if ended is not None:
             return ended
         try:
+            # Not for short calls.
+            from tiree.runtime.coroutines import helpers
+
             work = helpers().submit(contextvars.copy_context().run, invocation.help)
         except RuntimeError:
             # The interpreter is about to end, and starts no more threads.
