@@ -24,6 +24,7 @@ from tiree.input.checks.values import (
     need,
     need_dims,
     need_shape,
+    same_shape,
     shape,
     tensor,
     text,
@@ -31,7 +32,7 @@ from tiree.input.checks.values import (
 
 
 def _need_kinds(op: Operation) -> None:
-    lhs, rhs = op.operands
+    lhs, rhs = op.operands[:2]
     kinds = {kind(value) for value in (lhs, rhs, op.results[0])}
     if "" not in kinds and "f" in kinds and len(kinds) > 1:
         types = f"{tensor(lhs)}, {tensor(rhs)} and {tensor(op.results[0])}"
@@ -82,14 +83,18 @@ def _convolution(op: Operation) -> None:
         raise Wrong("it needs dimension_numbers")
     n = attr.data
     rank = len(n.input_spatial_dimensions) + 2
-    ranks = [len(shape(value)) for value in (*op.operands, op.results[0])]
+    ranks = [len(shape(value)) for value in (*op.operands[:2], op.results[0])]
     need(ranks == [rank] * 3, f"dimension_numbers are for rank {rank}; the tensors have ranks {ranks}")
     _need_groups(op, n)
     _need_kinds(op)
-    lhs, rhs = (shape(operand) for operand in op.operands)
+    lhs, rhs = (shape(operand) for operand in op.operands[:2])
     spatial = rank - 2
     ones = [1] * spatial
     strides = integers(op, "window_strides", spatial, ones)
+    given = len(op.operands) > 2
+    if given:
+        wanted = f"its padding must be a tensor of {spatial}x2 integers; it is {tensor(op.operands[2])}"
+        need(same_shape(shape(op.operands[2]), (spatial, 2)) and kind(op.operands[2]) == "i", wanted)
     padding = integers(op, "padding", 2 * spatial, [0] * (2 * spatial))
     lhs_dilation = integers(op, "lhs_dilation", spatial, ones)
     rhs_dilation = integers(op, "rhs_dilation", spatial, ones)
@@ -98,18 +103,18 @@ def _convolution(op: Operation) -> None:
     sizes = windowed(
         [lhs[dim] for dim in n.input_spatial_dimensions], windows, strides, padding, lhs_dilation, rhs_dilation
     )
-    wanted = [0] * rank
+    extents = [0] * rank
     batch = lhs[n.input_batch_dimension]
     groups = integer(op, "batch_group_count", 1)
-    wanted[n.output_batch_dimension] = batch if batch == DYNAMIC_INDEX else batch // groups
-    wanted[n.output_feature_dimension] = rhs[n.kernel_output_feature_dimension]
+    extents[n.output_batch_dimension] = batch if batch == DYNAMIC_INDEX else batch // groups
+    extents[n.output_feature_dimension] = rhs[n.kernel_output_feature_dimension]
     for dim, size in zip(n.output_spatial_dimensions, sizes, strict=True):
-        wanted[dim] = size
-    need_shape(op, wanted)
+        extents[dim] = DYNAMIC_INDEX if given else size
+    need_shape(op, extents)
 
 
 def _need_groups(op: Operation, n: ConvDimensionNumbers) -> None:
-    lhs, rhs = (shape(operand) for operand in op.operands)
+    lhs, rhs = (shape(operand) for operand in op.operands[:2])
     features, batches = integer(op, "feature_group_count", 1), integer(op, "batch_group_count", 1)
     need(features > 0 and batches > 0, "feature_group_count and batch_group_count must be positive")
     need(features == 1 or batches == 1, "feature_group_count and batch_group_count cannot both be more than 1")
@@ -132,7 +137,7 @@ def windowed(
     """How many windows fit in each padded and dilated extent."""
     for name, values in (("strides", strides), ("dilations", (*base, *dilations))):
         need(min(values, default=1) > 0, f"{name} must be positive: {list(values)}")
-    need(min(windows, default=1) >= 0, f"a window of {text(windows)}")
+    need(min((w for w in windows if w != DYNAMIC_INDEX), default=1) >= 0, f"a window of {text(windows)}")
     wide = padded(tuple(sizes), padding[0::2], padding[1::2], [b - 1 for b in base])
     wanted: list[int] = []
     for size, window, stride, dilation in zip(wide, windows, strides, dilations, strict=True):
@@ -146,4 +151,5 @@ CHECKS = {
     "stablehlo.dot_general": _dot_general,
     "stablehlo.dot": _dot,
     "stablehlo.convolution": _convolution,
+    "stablehlo.dynamic_conv": _convolution,
 }

@@ -16,11 +16,19 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import ConvDimensionNumbers, ConvDimensionNumbersAttr
-from tiree.input.lowering.context import Lowering, ScalarAttr, Size, Unsupported, ranked_type, signless, tensor_type
+from tiree.input.lowering.context import Lowering, ScalarAttr, Size, Unsupported, ranked_type, signless
 from tiree.input.lowering.contraction import multiply_add
-from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, refine, require_equal, sizes_of_new
-from tiree.input.lowering.dynamic_movement import dynamic_type, pad_value, padded_sizes, reshape_to, window_size
+from tiree.input.lowering.dims import arithmetic, concerns_dynamic, is_dynamic, refine, require_equal, sizes_of_new
+from tiree.input.lowering.dynamic_movement import (
+    dynamic_type,
+    pad_value,
+    padded_sizes,
+    reshape_to,
+    reverse_value,
+    window_size,
+)
 from tiree.input.lowering.scalar import inherent, scalar_attribute
+from tiree.input.lowering.shape_values import integers_of
 from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
 from tiree.support.typed import is_tensor_type
 
@@ -38,7 +46,7 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
     if not isinstance(attr, ConvDimensionNumbersAttr):
         raise Unsupported("without dimension_numbers")
     numbers = attr.data
-    lhs, rhs = op.operands
+    lhs, rhs = op.operands[:2]
     spatial = len(numbers.input_spatial_dimensions)
     ones = [1] * spatial
     strides = ints_property(op, "window_strides", ones)
@@ -49,15 +57,18 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
     kernel = lowering.get(rhs)
     reversal = ints_property(op, "window_reversal", [0] * spatial)
     flipped = [numbers.kernel_spatial_dimensions[i] for i in range(spatial) if reversal[i]]
-    kernel = reverse(lowering, kernel, flipped)
+    if is_dynamic(kernel.type) and flipped and is_tensor_type(kernel.type):
+        kernel = reverse_value(lowering, kernel, flipped, (kernel.type, sizes_of_new(lowering, kernel)))
+    else:
+        kernel = reverse(lowering, kernel, flipped)
     type = signless(ranked_type(op.results[0]))
     assert is_tensor_type(type)
     builder = _Loops(numbers, strides, rhs_dilation, feature_groups, batch_groups)
     sizes: Sequence[Size] = type.get_shape()
-    if concerns_dynamic(op):
+    if concerns_dynamic(op) or is_dynamic(value.type):
         sizes = refine(lowering, op, builder.result_sizes(lowering, op, value, kernel), op.results[0].type)
     result = builder.build(
-        lowering, (value, ranked_type(lhs).element_type), (kernel, tensor_type(rhs).element_type), type, sizes
+        lowering, (value, ranked_type(lhs).element_type), (kernel, ranked_type(rhs).element_type), type, sizes
     )
     lowering.set(op.results[0], result)
 
@@ -65,28 +76,38 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
 def _padded_input(lowering: Lowering, op: Operation, numbers: ConvDimensionNumbers) -> SSAValue:
     """The input with padding and lhs_dilation applied."""
     spatial = len(numbers.input_spatial_dimensions)
-    padding = ints_property(op, "padding", [0] * (2 * spatial))
+    if op.name == "stablehlo.dynamic_conv":
+        padding: Sequence[Size] = integers_of(lowering, op.operands[2])
+    else:
+        padding = ints_property(op, "padding", [0] * (2 * spatial))
     dilation = ints_property(op, "lhs_dilation", [1] * spatial)
     value = lowering.get(op.operands[0])
     assert is_tensor_type(value.type)
     shape = value.type.get_shape()
-    low, high, interior = [0] * len(shape), [0] * len(shape), [0] * len(shape)
+    low, high, interior = [list[Size]([0] * len(shape)) for _ in range(3)]
     for i, dim in enumerate(numbers.input_spatial_dimensions):
         low[dim], high[dim] = padding[2 * i], padding[2 * i + 1]
         interior[dim] = dilation[i] - 1
-    if not any(low) and not any(high) and not any(interior):
+    if all(amount == 0 for amount in (*low, *high, *interior)):
         return value
     zero = scalar_attribute(value.type.element_type, 0)
-    if is_dynamic(value.type):
+    low_, high_, interior_ = [_numbers(amounts) for amounts in (low, high, interior)]
+    if is_dynamic(value.type) or low_ is None or high_ is None or interior_ is None:
         given = sizes_of_new(lowering, value)
         sizes = padded_sizes(lowering, op, given, low, high, interior)
         padded = dynamic_type(value.type.element_type, sizes)
         return pad_value(lowering, (value, given), lowering.constant(_rank0(zero)), low, interior, (padded, sizes))
-    if not any(interior):
-        return pad_edges(lowering, value, zero, low, high)
-    sizes = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low, shape, high, interior, strict=True)]
+    if not any(interior_):
+        return pad_edges(lowering, value, zero, low_, high_)
+    shape = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low_, shape, high_, interior_, strict=True)]
     fill = lowering.constant(_rank0(zero))
-    return pad_general(lowering, value, fill, low, interior, TensorType(value.type.element_type, sizes))
+    return pad_general(lowering, value, fill, low_, interior_, TensorType(value.type.element_type, shape))
+
+
+def _numbers(amounts: Sequence[Size]) -> list[int] | None:
+    """`amounts` where all are numbers."""
+    known = [amount for amount in amounts if isinstance(amount, int)]
+    return known if len(known) == len(amounts) else None
 
 
 def _rank0(scalar: ScalarAttr) -> DenseAttr:
@@ -116,15 +137,15 @@ class _Loops:
     def result_sizes(self, lowering: Lowering, op: Operation, value: SSAValue, kernel: SSAValue) -> list[Size]:
         """The sizes that the padded input and the kernel give; those that must agree are checked."""
         n = self.numbers
-        given, window = sizes_of_new(lowering, value), tensor_type(kernel).get_shape()
-        features = window[n.kernel_input_feature_dimension] * self.feature_groups
+        given, window = sizes_of_new(lowering, value), sizes_of_new(lowering, kernel)
+        features = arithmetic(lowering, "mul", window[n.kernel_input_feature_dimension], self.feature_groups)
         require_equal(lowering, op, features, given[n.input_feature_dimension])
         sizes: dict[int, Size] = {
             n.output_batch_dimension: given[n.input_batch_dimension],
             n.output_feature_dimension: window[n.kernel_output_feature_dimension],
         }
         if self.batch_groups > 1:
-            sizes[n.output_batch_dimension] = _whole(given[n.input_batch_dimension]) // self.batch_groups
+            sizes[n.output_batch_dimension] = _part(given[n.input_batch_dimension], self.batch_groups)
         for i, dim in enumerate(n.output_spatial_dimensions):
             extent = window[n.kernel_spatial_dimensions[i]]
             place = given[n.input_spatial_dimensions[i]]
@@ -150,7 +171,7 @@ class _Loops:
                 names: list[tuple[str | int, Size]] = [("batch", shape[dim])]
             elif dim == n.output_feature_dimension:
                 names = [("group", self.groups)] if self.groups > 1 else []
-                features = _whole(shape[dim]) // self.groups
+                features = _part(shape[dim], self.groups)
                 # A depthwise convolution has the group alone, so that nothing but the generic makes its result.
                 if features != 1 or not names:
                     names.append(("feature", features))
@@ -161,7 +182,7 @@ class _Loops:
                 output_dims.append(dim)
                 output_shape.append(size)
         parallel = len(output_shape)
-        kernel_shape = tensor_type(rhs[0]).get_shape()
+        kernel_shape = sizes_of_new(lowering, rhs[0])
         window = [kernel_shape[d] for d in n.kernel_spatial_dimensions]
         features = kernel_shape[n.kernel_input_feature_dimension]
         loops = parallel
@@ -198,13 +219,13 @@ class _Loops:
             if dim == n.input_batch_dimension:
                 if self.batch_groups > 1:
                     dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
-                    size = _whole(size) // self.batch_groups
+                    size = _part(size, self.batch_groups)
                 dims.append(_Dim(size, AffineExpr.dimension(loop_of["batch"])))
             elif dim == n.input_feature_dimension:
                 if self.feature_groups > 1:
                     dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
                 if feature_loop >= 0:
-                    dims.append(_Dim(_whole(size) // self.feature_groups, AffineExpr.dimension(feature_loop)))
+                    dims.append(_Dim(_part(size, self.feature_groups), AffineExpr.dimension(feature_loop)))
             else:
                 i = n.input_spatial_dimensions.index(dim)
                 dims.append(_Dim(size, self._position(i, loop_of[i], window_loop)))
@@ -229,14 +250,13 @@ class _Loops:
         loops: int,
     ) -> tuple[SSAValue, AffineMapAttr]:
         n = self.numbers
-        shape = tensor_type(kernel).get_shape()
         dims: list[_Dim] = []
-        for dim, size in enumerate(shape):
+        for dim, size in enumerate(sizes_of_new(lowering, kernel)):
             if dim == n.kernel_output_feature_dimension:
                 if self.groups > 1:
                     dims.append(_Dim(self.groups, AffineExpr.dimension(loop_of["group"])))
                 if "feature" in loop_of:
-                    dims.append(_Dim(size // self.groups, AffineExpr.dimension(loop_of["feature"])))
+                    dims.append(_Dim(_part(size, self.groups), AffineExpr.dimension(loop_of["feature"])))
             elif dim == n.kernel_input_feature_dimension:
                 if feature_loop >= 0:
                     dims.append(_Dim(size, AffineExpr.dimension(feature_loop)))
@@ -269,4 +289,9 @@ def _whole(size: Size) -> int:
     raise Unsupported("with a ? dimension among features or groups")
 
 
-HANDLERS = {"stablehlo.convolution": _convolution}
+def _part(size: Size, groups: int) -> Size:
+    """One of `groups` equal parts of a size."""
+    return size if groups == 1 else _whole(size) // groups
+
+
+HANDLERS = {"stablehlo.convolution": _convolution, "stablehlo.dynamic_conv": _convolution}

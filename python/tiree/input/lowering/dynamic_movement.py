@@ -315,17 +315,25 @@ def pad_value(
         inside = conditions[0]
         for condition in conditions[1:]:
             inside = s.and_(inside, condition)
+        if all(isinstance(size, int) and size > 0 for size in given):
+            # Something is there to read, whatever the place.
+            pinned = [s.clamp_index(p, 0, size - 1) for p, size in zip(at, given, strict=True) if isinstance(size, int)]
+            return s.select(inside, s.extract(value, pinned), args[0])
         return conditional(s, inside, lambda t: t.extract(value, at), lambda _: args[0], type.element_type)
 
     return lowering.parallel([(fill, map_attr(len(sizes), ()))], type, body, sizes)
 
 
-def window_size(lowering: Lowering, size: Size, window: int, stride: int, dilation: int) -> Size:
-    """How often a dilated window fits into `size` elements."""
-    reach = (window - 1) * dilation + 1
-    if isinstance(size, int):
+def window_size(lowering: Lowering, size: Size, window: Size, stride: int, dilation: int) -> Size:
+    """How often a dilated window fits into `size` elements; one of no elements fits wherever it begins."""
+    if isinstance(window, int):
+        reach: Size = 1 + (window - 1) * dilation if window else 0
+    else:
+        reach = arithmetic(lowering, "add", arithmetic(lowering, "mul", window, dilation), 1 - dilation)
+        reach = lowering.scalars().binary(arith.MaxSIOp, lowering.index_of(reach), lowering.constant_index(0))
+    if isinstance(size, int) and isinstance(reach, int):
         return max(0, (size - reach) // stride + 1)
-    room = arithmetic(lowering, "add", size, stride - reach)
+    room = arithmetic(lowering, "sub", arithmetic(lowering, "add", size, stride), reach)
     s = lowering.scalars()
     room = s.binary(arith.MaxSIOp, lowering.index_of(room), lowering.constant_index(0))
     return room if stride == 1 else s.binary(arith.DivUIOp, room, lowering.constant_index(stride))
@@ -351,7 +359,14 @@ def reverse(lowering: Lowering, op: Operation) -> None:
     sizes = refine(lowering, op, sizes_of(lowering, op.operands[0]), op.results[0].type)
     if set_splat(lowering, op, sizes):
         return
-    value = lowering.get(op.operands[0])
+    lowering.set(op.results[0], reverse_value(lowering, lowering.get(op.operands[0]), dims, (new_type(op), sizes)))
+
+
+def reverse_value(
+    lowering: Lowering, value: SSAValue, dims: Sequence[int], result: tuple[TensorType, Sequence[Size]]
+) -> SSAValue:
+    """A new value read backwards along `dims`."""
+    type, sizes = result
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
         del args
@@ -363,4 +378,4 @@ def reverse(lowering: Lowering, op: Operation) -> None:
             at.append(position)
         return s.extract(value, at)
 
-    lowering.set(op.results[0], lowering.parallel([], new_type(op), body, sizes))
+    return lowering.parallel([], type, body, sizes)

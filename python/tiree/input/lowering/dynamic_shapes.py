@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from tiree.input.lowering import carried, dynamic_tensor
 from tiree.input.lowering import dynamic_access as access
 from tiree.input.lowering import dynamic_movement as moves
+from tiree.input.lowering.bitcast import is_regrouping, lower_bitcast
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_at_least, sizes_of
 from tiree.input.lowering.dynamic_scatter import scatter
@@ -31,13 +32,19 @@ def _elementwise(lowering: Lowering, op: Operation) -> None:
     result = ranked_type(op.results[0])
     spread = [value for value in op.operands if ranked_type(value).get_shape() or not result.get_shape()]
     sizes = common_sizes(lowering, op, spread, result)
-    if op.name == "stablehlo.bitcast_convert":
-        check_bitcast(op)
     type = signless(result)
     assert is_tensor_type(type)
     scalar = SCALARS[op.name]
     value = map_elements(lowering, op.operands, type, lambda s, args: run_scalar(scalar, s, op, args), sizes)
     lowering.set(op.results[0], value)
+
+
+def _bitcast(lowering: Lowering, op: Operation) -> None:
+    if is_regrouping(op):
+        lower_bitcast(lowering, op)
+        return
+    check_bitcast(op)
+    _elementwise(lowering, op)
 
 
 def _splat(lowering: Lowering, op: Operation, sizes: Sequence[Size]) -> bool:
@@ -94,6 +101,7 @@ def _optimization_barrier(lowering: Lowering, op: Operation) -> None:
 
 HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(SCALARS, _elementwise),
+    "stablehlo.bitcast_convert": _bitcast,
     "stablehlo.transpose": _transpose,
     "stablehlo.slice": _slice,
     "stablehlo.optimization_barrier": _optimization_barrier,
@@ -137,6 +145,7 @@ AS_THEY_ARE = frozenset(
         "stablehlo.reduce_window",
         "stablehlo.map",
         "stablehlo.convolution",
+        "stablehlo.dynamic_conv",
         "stablehlo.custom_call",
         "stablehlo.composite",
         "stablehlo.if",

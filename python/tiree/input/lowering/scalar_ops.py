@@ -304,7 +304,9 @@ def _reduce_precision(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue])
         infinity = s.constant(itype, ((1 << own_exponent) - 1) << own_mantissa)
         bits = s.select(too_big, s.or_(sign, infinity), bits)
         bits = s.select(too_small, sign, bits)
-    return s.select(s.cmpf("uno", x, x), x, s.bitcast(bits, x.type))
+    # A format without mantissa bits has no NaN: the reference interpreter makes it infinity (XLA's CPU keeps it).
+    nan = x if mantissa_bits > 0 else s.constant(x.type, float("inf"))
+    return s.select(s.cmpf("uno", x, x), nan, s.bitcast(bits, x.type))
 
 
 def _mulhi(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:

@@ -6,13 +6,16 @@ Next to what such an op becomes, its elements are computed on scalars here; whoe
 
 from __future__ import annotations
 
+from itertools import product
+from math import prod
+
 from xdsl.dialects import arith, cf, tensor
-from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type, signless
-from tiree.input.lowering.dims import arithmetic, check, describe, place_of, require_at_least, sizes_of
+from tiree.input.lowering.dims import arithmetic, check, describe, is_dynamic, place_of, require_at_least, sizes_of
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import inherent, scalar_attribute
 from tiree.input.lowering.structural import int_property, ints_property
@@ -148,22 +151,23 @@ def _is_sum(op: Operation, depth: int) -> bool:
 
 
 def integers_of(lowering: Lowering, old: SSAValue) -> list[Size]:
-    """The integers in a tensor of rank 1; read back from the device where nothing else gives them."""
+    """The integers in a tensor, row by row; read back from the device where nothing else gives them."""
     found = elements_of(lowering, old)
     if found is None:
         type = ranked_type(old)
-        (count,) = type.get_shape()
-        if not 0 <= count <= _MOST_ELEMENTS:
+        count = prod(type.get_shape())
+        if is_dynamic(type) or count > _MOST_ELEMENTS:
             raise Unsupported(f"with a shape of type {type}")
         value = lowering.get(old)
+        element = signless(type.element_type)
+        places = product(*(range(size) for size in type.get_shape()))
         found = [
             lowering.emit(
                 tensor.ExtractOp.create(
-                    operands=[value, lowering.constant_index(i)],
-                    result_types=[TensorType(type.element_type, []).element_type],
+                    operands=[value, *(lowering.constant_index(i) for i in place)], result_types=[element]
                 )
             )
-            for i in range(count)
+            for place in places
         ]
     return [as_size(lowering, scalar) for scalar in found]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tiree.input.lowering import (
+    bitcast,
     contraction,
     control_flow,
     convolution,
@@ -17,6 +18,7 @@ from tiree.input.lowering import (
 
 HANDLERS = {
     **elementwise.HANDLERS,
+    **bitcast.HANDLERS,
     **structural.HANDLERS,
     **reduce.HANDLERS,
     **contraction.HANDLERS,
