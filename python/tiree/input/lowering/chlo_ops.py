@@ -6,14 +6,16 @@ Formulas are the usual ones that stay accurate near zero and do not overflow ear
 from __future__ import annotations
 
 import math as python_math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation, SSAValue
 
-from tiree.input.lowering.scalar import ScalarBuilder, float_width, is_double
-from tiree.input.lowering.scalar_ops import Scalar, function
+from tiree.input.lowering.bessel import bessel_i1e
+from tiree.input.lowering.gamma_functions import digamma, polygamma, zeta
+from tiree.input.lowering.scalar import ScalarBuilder, float_width, is_double, widened
+from tiree.input.lowering.scalar_ops import Scalar, UnsupportedType, element_type, function, is_float
 from tiree.input.lowering.special_functions import erf_inv, erfc, lgamma
 
 
@@ -121,6 +123,18 @@ def _next_after(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SS
     return s.select(s.cmpf("uno", x, y), s.add_(x, y), result)
 
 
+def _function_of_two(make: Callable[[ScalarBuilder, SSAValue, SSAValue], SSAValue]) -> Scalar:
+    """A function of two floats, evaluated in at least f32."""
+
+    def lower(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
+        if not is_float(type := element_type(op.operands[0])):
+            raise UnsupportedType(f"on elements of type {type}")
+        wide = widened(args[0].type)
+        return s.float_resize(make(s, s.float_resize(args[0], wide), s.float_resize(args[1], wide)), args[0].type)
+
+    return lower
+
+
 CHLO_SCALAR: dict[str, Scalar] = {
     "chlo.square": _square,
     "chlo.acos": function(_acos),
@@ -136,6 +150,10 @@ CHLO_SCALAR: dict[str, Scalar] = {
     "chlo.erfc": function(erfc),
     "chlo.erf_inv": function(erf_inv),
     "chlo.lgamma": function(lgamma),
+    "chlo.digamma": function(digamma),
+    "chlo.polygamma": _function_of_two(polygamma),
+    "chlo.zeta": _function_of_two(zeta),
+    "chlo.bessel_i1e": function(bessel_i1e),
     "chlo.is_inf": _is_inf,
     "chlo.is_neg_inf": _is_inf,
     "chlo.is_pos_inf": _is_inf,

@@ -1,0 +1,79 @@
+"""When results count as equal: within the tolerance of their element type, or by the rule of a test.
+
+Arrays are numpy's; `ml_dtypes` has the narrow floats.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+TOLERANCES = {
+    "float16": 5e-3,
+    "bfloat16": 2e-2,
+    "float32": 1e-4,
+    "complex64": 1e-4,
+    "float64": 1e-9,
+    "complex128": 1e-9,
+}
+"""Relative, by element type. 8-bit floats and smaller: a step of two mantissa bits."""
+
+NARROW = 0.25
+
+
+def same_kind(wanted: Array, got: Array) -> Array:
+    """`got` in the element type of `wanted` where an interface without signs, or of one byte, cannot tell them apart."""
+    if wanted.dtype == got.dtype or wanted.dtype.itemsize != got.dtype.itemsize:
+        return got
+    if wanted.dtype.kind in "iu" and got.dtype.kind in "iu":
+        return got.view(wanted.dtype)
+    if wanted.dtype.kind == "b" and got.dtype.kind in "iu":
+        return got.astype(np.bool_)
+    return got
+
+
+def form_difference(wanted: Array, got: Array) -> str | None:
+    """Another shape or element type, in words."""
+    if wanted.shape != got.shape:
+        return f"shape {list(got.shape)} instead of {list(wanted.shape)}"
+    if wanted.dtype != got.dtype:
+        return f"element type {got.dtype} instead of {wanted.dtype}"
+    return None
+
+
+def difference(wanted: Array, got: Array, tolerance: float | None = None) -> str | None:
+    """What is wrong with `got`, or None: integers equal, floats within the tolerance of their type.
+
+    A float may also be off by a tenth of the tolerance times the largest finite value, since sums of terms that cancel
+    keep no more.
+    """
+    got = same_kind(wanted, got)
+    form = form_difference(wanted, got)
+    if form is not None:
+        return form
+    if wanted.dtype.kind in "iub" or wanted.dtype.name.startswith(("int", "uint")):
+        bad = wanted != got
+    else:
+        bad = ~_close(wanted, got, tolerance)
+    return described(wanted, got, bad)
+
+
+def described(wanted: Array, got: Array, bad: Array) -> str | None:
+    """The first value that is off, and how many are."""
+    count = int(np.count_nonzero(bad))
+    if not count:
+        return None
+    first = int(np.argmax(np.ravel(bad)))
+    return f"{count} of {wanted.size} values off, the first {np.ravel(got)[first]} instead of {np.ravel(wanted)[first]}"
+
+
+def _close(wanted: Array, got: Array, tolerance: float | None) -> Array:
+    wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+    left, right = got.astype(wide), wanted.astype(wide)
+    relative = TOLERANCES.get(wanted.dtype.name, NARROW) if tolerance is None else tolerance
+    finite = np.abs(right[np.isfinite(right)])
+    absolute = 0.1 * relative * max(1.0, float(finite.max()) if finite.size else 1.0)
+    return np.isclose(left, right, rtol=relative, atol=absolute, equal_nan=True)
