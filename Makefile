@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz wheel test-python test-rust loom stress bench-task phases
+.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -67,6 +67,10 @@ bench: install ## Compare with IREE in one run, as ratios
 fuzz: install ## Fuzz the VM: programs, damaged archives, and four targets for ten minutes each
 	$(BIN)/python rust/vm/fuzz/fuzz.py --programs=$(FUZZ_PROGRAMS) --archives=$(FUZZ_ARCHIVES) \
 		--seconds=$(FUZZ_SECONDS) --jobs=$(FUZZ_JOBS) --iree=$(FUZZ_IREE)
+
+conformance: install ## Judge all of StableHLO and write its page (an hour; STABLEHLO=DIR names a clone, CONFORMANCE="..." adds flags)
+	$(BIN)/python -m tiree.testing.conformance --page=docs/reference/conformance.md \
+		$(if $(STABLEHLO),--stablehlo=$(STABLEHLO)) $(CONFORMANCE)
 
 phases: install ## Carry on 60 programs from every phase, iree-compile's text by Tiree and the reverse (minutes)
 	TIREE_PHASE_PROGRAMS=60 $(BIN)/python -m pytest -q tests/phases

@@ -1,36 +1,204 @@
+"""The command line of `python -m tiree.testing.conformance`.
+
+Exit status: 0 when every case that could be judged passes, 1 when one fails, 2 for wrong flags.
+"""
+
 from __future__ import annotations
-import argparse, json, random, re, sys
-from dataclasses import asdict
+
+import argparse
+import json
+import os
+import random
+import re
+import sys
+import tempfile
+import time
 from collections import Counter
-from tiree.testing.conformance.jax_harnesses import JaxHarnesses
-from tiree.testing.conformance.workers import judge_all, serve
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
 
-SUITES = {"jax32": lambda a: JaxHarnesses(False), "jax64": lambda a: JaxHarnesses(True)}
+from tiree.testing.conformance.case import PASS, SKIPPED, Case, Suite, Verdict
+from tiree.testing.conformance.tally import SuiteResult, by_op, by_reason
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("--suite"); p.add_argument("--worker", action="store_true")
-    p.add_argument("--sample", type=int); p.add_argument("--seed", type=int, default=0)
-    p.add_argument("--filter"); p.add_argument("--json"); p.add_argument("--jobs", type=int, default=1)
-    p.add_argument("--timeout", type=float, default=60)
-    p.add_argument("--list")
-    a = p.parse_args()
-    suite = SUITES[a.suite](a)
-    if suite.missing(): print(suite.missing()); return 1
-    if a.worker: serve(suite); return 0
+SUITES = ("programs", "random", "jax32", "jax64", "interpreter", "interpreter-keep")
+_RANDOM = 500
+
+
+def _make(name: str, flags: argparse.Namespace) -> Suite:
+    if name in ("programs", "random"):
+        from tiree.testing.conformance.drawn_programs import DrawnPrograms
+
+        count = flags.sample or _RANDOM
+        return DrawnPrograms(count=count if name == "random" else 0, seed=flags.seed)
+    if name in ("jax32", "jax64"):
+        from tiree.testing.conformance.jax_harnesses import JaxHarnesses
+
+        return JaxHarnesses(name == "jax64")
+    from tiree.testing.conformance.interpreter_tests import InterpreterTests
+
+    return InterpreterTests(flags.stablehlo, name == "interpreter-keep")
+
+
+def _suites(text: str) -> list[str]:
+    names = text.split(",")
+    unknown = [name for name in names if name not in SUITES]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(SUITES)}")
+    return names
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m tiree.testing.conformance",
+        description="Compiles and runs suites of StableHLO programs and counts which compute what they must.",
+    )
+    parser.add_argument(
+        "--suite", type=_suites, default=list(SUITES), metavar="NAME,...", help=f"of {', '.join(SUITES)}"
+    )
+    parser.add_argument("--stablehlo", default="", metavar="DIR", help="a clone of the StableHLO repository")
+    parser.add_argument("--sample", type=_positive, metavar="N", help="judge so many cases of each suite, by chance")
+    parser.add_argument("--seed", type=int, default=0, help="of the sample and of random programs (default 0)")
+    parser.add_argument("--filter", default="", metavar="REGEX", help="judge the cases whose names hold it")
+    parser.add_argument("--list", metavar="FILE", help="judge the cases named in a file, one a line")
+    parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes (default: one a CPU)")
+    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one case (default 120)")
+    parser.add_argument("--device", default="local-sync", help="where the programs run (default local-sync)")
+    parser.add_argument("--json", metavar="FILE", help="write all verdicts")
+    parser.add_argument("--page", metavar="FILE", help="write the page of the documentation")
+    parser.add_argument("--show", metavar="NAME", help="print the program of a case of the one suite named, and stop")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command; gives its exit status."""
+    parser = _parser()
+    flags = parser.parse_args(arguments)
+    if flags.stablehlo:
+        flags.stablehlo = str(Path(flags.stablehlo).resolve())
+    if flags.worker:
+        from tiree.testing.conformance.workers import serve
+
+        serve(_make(flags.suite[0], flags), flags.device)
+        return 0
+    if flags.show:
+        return _show(flags, parser)
+    results = [_run(name, flags) for name in flags.suite]
+    _write(results, flags)
+    _print(results)
+    return 1 if any(result.failures for result in results) else 0
+
+
+def _show(flags: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    if len(flags.suite) != 1:
+        parser.error("--show needs --suite with one name")
+    for case in _make(flags.suite[0], flags).cases():
+        if case.name == flags.show:
+            text = case.load().text
+            print(text if isinstance(text, str) else text.decode())
+            return 0
+    return parser.error(f"{flags.suite[0]} has no case {flags.show!r}")
+
+
+def _chosen(cases: Sequence[Case], flags: argparse.Namespace) -> list[Case]:
+    chosen = [case for case in cases if re.search(flags.filter, case.name)]
+    if flags.list:
+        wanted = set(Path(flags.list).read_text().split("\n"))
+        chosen = [case for case in chosen if case.name in wanted]
+    if flags.sample and flags.sample < len(chosen):
+        places = sorted(random.Random(flags.seed).sample(range(len(chosen)), flags.sample))
+        chosen = [chosen[place] for place in places]
+    return chosen
+
+
+def _run(name: str, flags: argparse.Namespace) -> SuiteResult:
+    suite = _make(name, flags)
+    reason = suite.missing()
+    if reason is not None:
+        return SuiteResult(name, suite.title, reason=reason)
     cases = suite.cases()
-    if a.filter: cases = [c for c in cases if re.search(a.filter, c.name)]
-    if a.list:
-        names = set(open(a.list).read().split("\n")); cases = [c for c in cases if c.name in names]
-    if a.sample and a.sample < len(cases):
-        pick = set(random.Random(a.seed).sample(range(len(cases)), a.sample))
-        cases = [c for i, c in enumerate(cases) if i in pick]
-    n = Counter()
-    out = open(a.json + ".log", "w") if a.json else sys.stdout
-    def tell(v):
-        n[v.status] += 1
-        if v.status != "pass": print(v.status, v.name[:100], v.seconds, v.detail[:200], file=out, flush=True)
-    vs = judge_all(["--worker", "--suite", a.suite], cases, a.jobs, a.timeout, tell)
-    print(len(vs), n)
-    if a.json: json.dump([asdict(v) for v in vs], open(a.json, "w"), indent=0)
-    return 0
+    chosen = _chosen(cases, flags)
+    worker = ["--worker", f"--suite={name}", f"--device={flags.device}", f"--seed={flags.seed}"]
+    worker += [f"--stablehlo={flags.stablehlo}"] if flags.stablehlo else []
+    worker += [f"--sample={flags.sample}"] if flags.sample else []
+    from tiree.testing.conformance.workers import judge_all
+
+    # Reproducers of internal errors land in the current folder of a worker.
+    with tempfile.TemporaryDirectory() as folder, _Progress(suite.title, len(chosen)) as progress:
+        verdicts = judge_all(worker, chosen, flags.jobs, flags.timeout, progress.tell, folder)
+    return SuiteResult(name, suite.title, verdicts, size=len(cases) if name != "random" else len(chosen))
+
+
+class _Progress:
+    """A line on a terminal that says how far a suite is; nothing elsewhere."""
+
+    def __init__(self, title: str, total: int) -> None:
+        self._title, self._total, self._counts = title, total, Counter[str]()
+        self._is_shown = sys.stderr.isatty()
+        self._last = 0.0
+
+    def __enter__(self) -> _Progress:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        if self._is_shown:
+            sys.stderr.write("\r\x1b[K")
+
+    def tell(self, verdict: Verdict) -> None:
+        self._counts[verdict.status] += 1
+        if not self._is_shown or time.monotonic() - self._last < 0.1:
+            return
+        self._last = time.monotonic()
+        done = self._counts.total()
+        failed = done - self._counts[PASS] - self._counts[SKIPPED]
+        bar = "█" * (20 * done // max(1, self._total))
+        sys.stderr.write(f"\r\x1b[K{self._title} {bar:<20} {done}/{self._total}, {failed} failed")
+        sys.stderr.flush()
+
+
+def _write(results: Sequence[SuiteResult], flags: argparse.Namespace) -> None:
+    if flags.json:
+        content: dict[str, Any] = {
+            result.name: {"reason": result.reason, "cases": [asdict(verdict) for verdict in result.verdicts]}
+            for result in results
+        }
+        Path(flags.json).write_text(json.dumps({"seed": flags.seed, "suites": content}, indent=1) + "\n")
+    if flags.page:
+        from tiree.testing.conformance.page import page
+
+        Path(flags.page).write_text(page(results, _command(flags), flags.seed))
+
+
+def _command(flags: argparse.Namespace) -> str:
+    """The command without what names a place on this machine."""
+    words = ["python -m tiree.testing.conformance"]
+    words += ["--stablehlo=DIR"] if flags.stablehlo else []
+    words += [f"--suite={','.join(flags.suite)}"] if flags.suite != list(SUITES) else []
+    words += [f"--sample={flags.sample}"] if flags.sample else []
+    words += [f"--seed={flags.seed}"] if flags.seed else []
+    return " ".join([*words, "--page=docs/reference/conformance.md"])
+
+
+def _print(results: Sequence[SuiteResult], out: Callable[[str], object] = print) -> None:
+    judged = [verdict for result in results for verdict in result.judged]
+    if judged:
+        out("pass/of  op")
+    for op, count in by_op(judged).items():
+        out(f"{count!s:>8}  {op}{'' if count.passed == count.total else '  <- fails'}")
+    for result in results:
+        if result.reason:
+            out(f"{result.title}: not run: {result.reason}")
+            continue
+        out(f"\n{result.title}: {result.passed} of {len(result.judged)} pass")
+        for reason, count in result.skips.most_common():
+            out(f"  {count:5} cannot be judged: {reason}")
+        for reason, verdicts in by_reason(result.failures).items():
+            out(f"  {len(verdicts):5} {reason[:150]}; {verdicts[0].name[:80]}")

@@ -5,7 +5,7 @@ Arrays are numpy's; `ml_dtypes` has the narrow floats.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ NARROW = 0.25
 
 
 def same_kind(wanted: Array, got: Array) -> Array:
-    """`got` in the element type of `wanted` where an interface without signs, or of one byte, cannot tell them apart."""
+    """`got` in the element type of `wanted` where an interface cannot tell them apart: signs, and booleans."""
     if wanted.dtype == got.dtype or wanted.dtype.itemsize != got.dtype.itemsize:
         return got
     if wanted.dtype.kind in "iu" and got.dtype.kind in "iu":
@@ -77,3 +77,61 @@ def _close(wanted: Array, got: Array, tolerance: float | None) -> Array:
     finite = np.abs(right[np.isfinite(right)])
     absolute = 0.1 * relative * max(1.0, float(finite.max()) if finite.size else 1.0)
     return np.isclose(left, right, rtol=relative, atol=absolute, equal_nan=True)
+
+
+def equal(wanted: Array, got: Array) -> str | None:
+    """Equal in value; every NaN equals every other."""
+    form = form_difference(wanted, got)
+    if form is not None:
+        return form
+    return described(wanted, got, ~_same(wanted, got))
+
+
+def almost_equal(wanted: Array, got: Array, tolerance: float) -> str | None:
+    """Within an absolute tolerance, or within half a step of the element type, which `wanted` was rounded to."""
+    form = form_difference(wanted, got)
+    if form is not None:
+        return form
+    wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+    left, right = got.astype(wide), wanted.astype(wide)
+    with np.errstate(all="ignore"):
+        near = np.abs(left - right) <= np.maximum(tolerance, _step(wanted.dtype) * np.abs(right))
+    return described(wanted, got, ~(_same(wanted, got) | near))
+
+
+def within_ulps(wanted: Array, got: Array, ulps: float) -> str | None:
+    """At most `ulps` representable values apart."""
+    form = form_difference(wanted, got)
+    if form is not None:
+        return form
+    if wanted.dtype.kind == "c":
+        part = np.float32 if wanted.dtype == np.complex64 else np.float64
+        wanted, got = wanted.reshape(-1).view(part), got.reshape(-1).view(part)
+    bits = np.dtype(f"i{wanted.dtype.itemsize}")
+    top = np.iinfo(bits).min
+
+    def ordered(array: Array) -> Any:
+        number = array.reshape(-1).view(bits).astype(object)
+        return np.where(number < 0, int(top) - number, number)
+
+    distance = np.abs(ordered(wanted) - ordered(got)).astype(np.float64).reshape(wanted.shape)
+    finite = np.isfinite(wanted.astype(np.float64)) & np.isfinite(got.astype(np.float64))
+    return described(wanted, got, ~(_same(wanted, got) | (finite & (distance <= ulps))))
+
+
+def _same(wanted: Array, got: Array) -> Array:
+    if wanted.dtype.kind == "c":
+        return _same(wanted.real, got.real) & _same(wanted.imag, got.imag)
+    if wanted.dtype.kind in "iub":
+        return wanted == got
+    left, right = wanted.astype(np.float64), got.astype(np.float64)
+    return (left == right) | (np.isnan(left) & np.isnan(right))
+
+
+def _step(dtype: np.dtype[Any]) -> float:
+    if dtype.kind in "fc":
+        return float(np.finfo(dtype).eps)
+    import ml_dtypes
+
+    limits: Any = cast("Any", ml_dtypes.finfo)(dtype)
+    return float(limits.eps)

@@ -6,7 +6,7 @@ import re
 import time
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from tiree.testing.conformance.case import FAILED, PASS, REFUSED, SKIPPED, WRONG, Case, Skip, Verdict, Work
 
@@ -15,11 +15,15 @@ _LONG = 300
 
 def execute(case: Case, device: str = "local-sync") -> Verdict:
     """The verdict on `case`. An exception of Tiree is a failure with its text; one of the suite itself is raised."""
+    import tiree
+
     start = time.monotonic()
     try:
         work = case.load()
     except Skip as reason:
         return Verdict(case.name, case.subject, SKIPPED, str(reason))
+    except tiree.CompileError as error:
+        return Verdict(case.name, case.subject, REFUSED, shortened(str(error)))
     ops = op_names(work.text)
     status, detail = _judge(work, device)
     return Verdict(case.name, case.subject, status, detail, ops, round(time.monotonic() - start, 3))
@@ -52,7 +56,7 @@ def arrays(results: Any) -> Sequence[Any]:
 
     if results is None:
         return []
-    items: Any = results if isinstance(results, list | tuple) else [results]
+    items = cast("Sequence[Any]", results) if isinstance(results, list | tuple) else [results]
     return [np.asarray(each) for each in items]
 
 
@@ -65,7 +69,9 @@ def shortened(text: str) -> str:
 
 def op_names(text: str | bytes) -> tuple[str, ...]:
     """The kinds of StableHLO and CHLO op that a program's text names, sorted."""
+    from tiree.dialects import chlo, stablehlo
+
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
-    found = set(re.findall(r"\b((?:stablehlo|chlo)\.[a-z]\w*)", text))
-    return tuple(sorted(name for name in found if not name.endswith((".num_partitions", ".num_replicas"))))
+    found = set(re.findall(r"(?<![#!\w.])(?:stablehlo|chlo)\.[a-z]\w*", text))
+    return tuple(sorted(name for name in found if name in stablehlo.OPS or name in chlo.OPS))

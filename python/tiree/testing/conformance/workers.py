@@ -20,14 +20,17 @@ from dataclasses import asdict
 from tiree.testing.conformance.case import CRASHED, SLOW, Case, Suite, Verdict
 from tiree.testing.conformance.execute import execute
 
+COMMAND = (sys.executable, "-m", "tiree.testing.conformance")
+"""What a worker is started with."""
 
-def serve(suite: Suite) -> None:
+
+def serve(suite: Suite, device: str) -> None:
     """The worker's side: until its input ends."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     by_name = {case.name: case for case in suite.cases()}
     for line in sys.stdin:
-        verdict = execute(by_name[json.loads(line)])
+        verdict = execute(by_name[json.loads(line)], device)
         answers.write(json.dumps(asdict(verdict)) + "\n")
         answers.flush()
 
@@ -35,12 +38,12 @@ def serve(suite: Suite) -> None:
 class _Worker:
     """A process that judges cases, started when the first comes and again after a crash."""
 
-    def __init__(self, command: Sequence[str], timeout: float) -> None:
+    def __init__(self, command: Sequence[str], timeout: float, folder: str) -> None:
         self._command = list(command)
+        self._folder = folder
         self._timeout = timeout
         self._process: subprocess.Popen[bytes] | None = None
         self._pending = b""
-        self.errors = b""
 
     def judge(self, case: Case) -> Verdict:
         """Raises RuntimeError when a fresh process ends before it could take the case: that is a fault of the suite."""
@@ -64,7 +67,9 @@ class _Worker:
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
-            self._process = subprocess.Popen(self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            pipe = subprocess.PIPE
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
+            self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, cwd=self._folder, env=environment)
             self._pending = b""
         return self._process
 
@@ -103,18 +108,20 @@ def judge_all(
     jobs: int,
     timeout: float,
     tell: Callable[[Verdict], None],
+    folder: str,
 ) -> list[Verdict]:
-    """Verdicts in the order of `cases`. `suite_flags` make a worker build the suite that they are of."""
+    """Verdicts in the order of `cases`. `suite_flags` make a worker, whose current folder is `folder`, build the suite
+    that they are of."""
     waiting: queue.SimpleQueue[tuple[int, Case]] = queue.SimpleQueue()
     for item in enumerate(cases):
         waiting.put(item)
     done: dict[int, Verdict] = {}
     failures: list[BaseException] = []
     lock = threading.Lock()
-    command = [sys.executable, "-m", "tiree.testing.conformance", *suite_flags]
+    command = [*COMMAND, *suite_flags]
 
     def work() -> None:
-        worker = _Worker(command, timeout)
+        worker = _Worker(command, timeout, folder)
         try:
             while not failures:
                 try:

@@ -1,0 +1,74 @@
+"""The suites of programs that this package draws: some for each op and element type, and any number at random."""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections.abc import Sequence
+
+from tiree.testing.choices import RandomChoices
+from tiree.testing.conformance.case import Case, Skip, Work
+from tiree.testing.conformance.comparison import Array, difference
+
+_EACH = 2
+
+
+class DrawnPrograms:
+    """Programs by op, element type and number; numbers are the same on every machine."""
+
+    def __init__(self, *, count: int = 0, seed: int = 0) -> None:
+        self._count, self._seed = count, seed
+        self.name = "random" if count else "programs"
+        self.title = "random" if count else "programs"
+
+    def missing(self) -> str | None:
+        """Needs jax, the oracle."""
+        for module in ("jax", "ml_dtypes"):
+            try:
+                importlib.import_module(module)
+            except ImportError:
+                return f"{module} is not installed"
+        return None
+
+    def cases(self) -> list[Case]:
+        """For `programs` some of every op and element type, for `random` ops and types by chance."""
+        from tiree.testing.conformance.draws import DRAWS
+
+        pairs = [(op, element) for op, entry in DRAWS.items() for element in entry.elements]
+        if not self._count:
+            return [_case(op, element, number) for op, element in pairs for number in range(_EACH)]
+        chosen = random.Random(self._seed)
+        return [
+            _case(*pairs[int(chosen.random() * len(pairs))], 1000 + self._seed * 1_000_000 + at)
+            for at in range(self._count)
+        ]
+
+
+def _case(op: str, element: str, number: int) -> Case:
+    return Case(f"{op}/{element}/{number}", op, lambda: work_of(op, element, number))
+
+
+def work_of(op: str, element: str, number: int) -> Work:
+    """The program of an op, an element type and a number, with XLA's results. Raises `Skip`."""
+    from tiree.testing.conformance.draws import DRAWS, Draw
+
+    drawn = DRAWS[op].draw(Draw(RandomChoices(number)), op, element)
+    return judged_by_xla(drawn.text, drawn.arguments)
+
+
+def judged_by_xla(text: str, arguments: Sequence[Array]) -> Work:
+    """A program whose results are to be XLA's. Raises `Skip` where XLA does not take it."""
+    from tiree.testing.conformance.xla import run
+
+    wanted = run(text, arguments)
+    if len(wanted) == 0:
+        raise Skip("it has no results")
+
+    def check(results: Sequence[Array]) -> str | None:
+        for index, (right, got) in enumerate(zip(wanted, results, strict=True)):
+            wrong = difference(right, got)
+            if wrong is not None:
+                return f"result {index}: {wrong}"
+        return None
+
+    return Work(text, "main", arguments, check)

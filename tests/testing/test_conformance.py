@@ -1,0 +1,245 @@
+"""The conformance command: its suites read what they should, judge rightly, and survive programs that crash."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tiree.testing.conformance.case import (
+    CRASHED,
+    FAILED,
+    PASS,
+    REFUSED,
+    SKIPPED,
+    SLOW,
+    WRONG,
+    Case,
+    Skip,
+    Verdict,
+    Work,
+)
+from tiree.testing.conformance.command import main
+from tiree.testing.conformance.comparison import almost_equal, difference, equal, within_ulps
+from tiree.testing.conformance.drawn_programs import work_of
+from tiree.testing.conformance.draws import DRAWS
+from tiree.testing.conformance.execute import execute, op_names
+from tiree.testing.conformance.interpreter_tests import InterpreterTests
+from tiree.testing.conformance.page import page
+from tiree.testing.conformance.tally import SuiteResult
+from tiree.testing.conformance.workers import judge_all
+
+BAD = (WRONG, CRASHED, FAILED, SLOW)
+
+CHECKED = """// RUN: somehow
+func.func @right() {
+  %0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %1 = stablehlo.constant dense<2.0> : tensor<2xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<2xf32>
+  %3 = stablehlo.constant dense<[2.0, 4.0]> : tensor<2xf32>
+  check.expect_eq_const %2, dense<[2.0, 4.0]> : tensor<2xf32>
+  check.expect_almost_eq_const %2, dense<[2.05, 4.0]> : tensor<2xf32>, tolerance = 0.1
+  check.expect_almost_eq %2, %3 : tensor<2xf32>
+  check.expect_close %2, %3, max_ulp_difference = 3 : tensor<2xf32>, tensor<2xf32>
+  func.return
+}
+
+// -----
+
+func.func @wrong_at_two() {
+  %0 = stablehlo.constant dense<[1, 2, 3]> : tensor<3xi32>
+  %1 = stablehlo.add %0, %0 : tensor<3xi32>
+  check.expect_eq_const %1, dense<[2, 5, 6]> : tensor<3xi32>
+  func.return
+}
+
+func.func @small_integers() {
+  %0 = stablehlo.constant dense<[1, -2, 3]> : tensor<3xi4>
+  %1 = stablehlo.add %0, %0 : tensor<3xi4>
+  check.expect_eq_const %1, dense<[2, -4, 6]> : tensor<3xi4>
+  func.return
+}
+
+// -----
+
+func.func @several() {
+  %0 = "interpreter.run_parallel"() {programs = [["a"]]} : () -> tensor<i32>
+  check.expect_eq_const %0, dense<1> : tensor<i32>
+  func.return
+}
+
+// -----
+
+func.func @refused() {
+  %0 = stablehlo.constant dense<[1, 2]> : tensor<2xi32>
+  %1 = "stablehlo.custom_call"(%0) {call_target_name = "none.such"} : (tensor<2xi32>) -> tensor<2xi32>
+  check.expect_eq_const %1, dense<[1, 2]> : tensor<2xi32>
+  func.return
+}
+"""
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    folder = tmp_path / "stablehlo" / "tests" / "interpret" / "deeper"
+    folder.mkdir(parents=True)
+    (folder / "some.mlir").write_text(CHECKED)
+    return tmp_path
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_interpreter_tests_are_read_and_judged(clone: Path, keep: bool) -> None:
+    suite = InterpreterTests(str(clone), keep)
+    assert suite.missing() is None
+    cases = suite.cases()
+    verdicts = {case.name: execute(case) for case in cases}
+    found = {name.rpartition(":")[2]: verdict.status for name, verdict in verdicts.items()}
+    assert found == {
+        "right": PASS,
+        "wrong_at_two": WRONG,
+        "small_integers": PASS,
+        "several": SKIPPED,
+        "refused": REFUSED,
+    }
+    wrong = verdicts["deeper/some/1:wrong_at_two"]
+    assert wrong.detail == "result 0: 1 of 3 values off, the first 4 instead of 5"
+    arguments = [len(case.load().arguments) for case in cases if case.name.endswith(":right")]
+    assert arguments == [0 if keep else 2], "constants that only checks use are no arguments"
+
+
+def test_suites_that_are_not_there_are_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--suite=interpreter"]) == 0
+    assert "not run: no clone" in capsys.readouterr().out
+    assert main([f"--stablehlo={tmp_path}", "--suite=interpreter-keep"]) == 0
+    assert "is not a clone of StableHLO" in capsys.readouterr().out
+
+
+def test_command_counts_and_writes(clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = tmp_path / "page.md", tmp_path / "out.json"
+    flags = [f"--stablehlo={clone}", "--suite=interpreter", "--jobs=1", f"--page={files[0]}", f"--json={files[1]}"]
+    assert main(flags) == 1
+    out = capsys.readouterr()
+    assert out.err == "", "a progress bar is for terminals"
+    assert "interpreter tests, constants as arguments: 2 of 4 pass" in out.out
+    assert "1/2  stablehlo.add  <- fails" in out.out
+    text = files[0].read_text()
+    assert str(tmp_path) not in text
+    assert "| `stablehlo.add` | 1/2 |" in text
+    assert "1 runs several processes" in text
+    assert "wrong: result N: values off" not in text
+    assert "`deeper/some/1:wrong_at_two`: result 0: 1 of 3 values off" in text
+    cases = json.loads(files[1].read_text())["suites"]["interpreter"]["cases"]
+    assert [case["status"] for case in cases] == [PASS, WRONG, PASS, SKIPPED, REFUSED]
+
+
+def test_a_program_that_ends_its_process_or_hangs_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import json, os, sys, time\n"
+        "for line in sys.stdin:\n"
+        "    name = json.loads(line)\n"
+        "    if name == 'crash': os.kill(os.getpid(), 11)\n"
+        "    if name == 'hang': time.sleep(60)\n"
+        "    print(json.dumps(dict(name=name, subject='', status='pass', ops=[])), flush=True)\n"
+    )
+    monkeypatch.setattr("tiree.testing.conformance.workers.COMMAND", (sys.executable, str(script)))
+
+    def never() -> Work:
+        raise AssertionError
+
+    cases = [Case(name, "", never) for name in ("a", "crash", "b", "hang", "c")]
+    told: list[Verdict] = []
+    verdicts = judge_all([], cases, 1, 1.5, told.append, str(tmp_path))
+    assert [verdict.status for verdict in verdicts] == [PASS, CRASHED, PASS, SLOW, PASS]
+    assert verdicts[1].detail == "the process ended with SIGSEGV"
+    assert len(told) == 5
+
+
+def test_page_lists_failures_by_reason() -> None:
+    verdicts = [
+        Verdict("a", "add", PASS, ops=("stablehlo.add",)),
+        Verdict("b", "add", REFUSED, "error: stablehlo.add on i3 | error: more", ops=("stablehlo.add",)),
+        Verdict("c", "add", REFUSED, "error: stablehlo.add on i5", ops=("stablehlo.add", "stablehlo.abs")),
+        Verdict("d", "abs", SKIPPED, "no such thing"),
+    ]
+    results = [SuiteResult("jax32", "JAX primitives", verdicts, size=9), SuiteResult("x", "X", reason="absent")]
+    text = page(results, "command", 0)
+    assert "| JAX primitives | 1 | 3 | 33.3% | a sample of 4 of 9; 1 no such thing |" in text
+    assert "| X |  |  |  | not run: absent |" in text
+    assert "| `stablehlo.abs` | 0/1 |" in text
+    assert "- refused: stablehlo.add on iN (2)\n  - `b`\n  - `c`\n" in text
+
+
+def test_comparisons() -> None:
+    one = np.array([1.0, np.nan, np.inf], np.float32)
+    assert difference(one, one) is None
+    assert difference(one, one.astype(np.float64)) == "element type float64 instead of float32"
+    assert difference(one, one[:2]) == "shape [2] instead of [3]"
+    assert difference(one, np.array([1.0, np.nan, -np.inf], np.float32)) is not None
+    assert difference(np.array([255], np.uint8), np.array([-1], np.int8)) is None
+    assert difference(np.array([True]), np.array([1], np.int8)) is None
+    assert equal(one, one) is None
+    assert equal(one, one * np.float32(1 + 2**-22)) is not None
+    assert almost_equal(one, one + np.float32(1e-5), 1e-4) is None
+    step = np.nextafter(one[:1], np.float32(2))
+    assert within_ulps(one[:1], np.nextafter(step, np.float32(2)), 2) is None
+    assert within_ulps(one[:1], np.nextafter(step, np.float32(2)), 1) is not None
+    tiny = np.array([1e-45], np.float32)
+    assert within_ulps(tiny, -tiny, 2) is None
+    assert within_ulps(np.array([np.inf], np.float32), np.array([3.4028235e38], np.float32), 5) is not None
+
+
+def test_ops_of_a_program() -> None:
+    text = """#a = #stablehlo.gather<>
+    %0 = stablehlo.add %a, %b {mhlo.num_partitions = 1} : !stablehlo.token
+    %1 = "chlo.erf"(%0) <{x = #stablehlo.dot<>}>"""
+    assert op_names(text) == ("chlo.erf", "stablehlo.add")
+
+
+PAIRS = [(op, element) for op, entry in DRAWS.items() for element in entry.elements]
+
+
+@settings(max_examples=40)
+@given(st.sampled_from(PAIRS), st.integers(0, 2**31))
+def test_random_programs_agree_with_xla(pair: tuple[str, str], number: int) -> None:
+    case = Case("", pair[0], lambda: work_of(*pair, number))
+    verdict = execute(case)
+    assert verdict.status not in BAD, verdict.detail
+
+
+@pytest.mark.parametrize("suite", ["jax32", "jax64"])
+def test_some_harnesses_of_jax(suite: str) -> None:
+    pytest.importorskip("absl", reason="absl-py, which JAX's harnesses need, is not installed")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tiree.testing.conformance",
+            f"--suite={suite}",
+            "--sample=25",
+            "--seed=1",
+            "--jobs=1",
+            "--json=out.json",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stderr
+    cases = json.loads(Path("out.json").read_text())["suites"][suite]["cases"]
+    assert len(cases) == 25
+    assert [case for case in cases if case["status"] in BAD] == []
+    assert sum(case["status"] == PASS for case in cases) > 15
+
+
+def test_a_case_that_cannot_be_judged() -> None:
+    def load() -> Work:
+        raise Skip("why")
+
+    verdict = execute(Case("name", "op", load))
+    assert (verdict.status, verdict.detail) == (SKIPPED, "why")
