@@ -1,9 +1,0 @@
-// failed in: tiree-stablehlo-to-linalg
-// flags: (none)
-// from phase: start
-"builtin.module"() ({
-  "func.func"() <{sym_name = "constant_op_test_c128", function_type = () -> tensor<2xcomplex<f64>>}> ({
-    %0 = "stablehlo.constant"() <{value = dense<[(1.500000e+00,2.500000e+00), (3.500000e+00,4.500000e+00)]> : tensor<2xcomplex<f64>>}> : () -> tensor<2xcomplex<f64>>
-    "func.return"(%0) : (tensor<2xcomplex<f64>>) -> ()
-  }) : () -> ()
-}) : () -> ()
