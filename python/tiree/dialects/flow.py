@@ -165,6 +165,31 @@ class DispatchWorkgroupsOp(IRDLOperation):
         )
 
 
+class _WorkgroupOp(IRDLOperation):
+    """Base of the per-dimension queries of a workgroup."""
+
+    dimension = prop_def(IntegerAttr)
+    result = result_def(IndexType)
+    traits = traits_def(Pure())
+
+    def __init__(self, dimension: int) -> None:
+        super().__init__(properties={"dimension": IntegerAttr(dimension, IndexType())}, result_types=[IndexType()])
+
+
+@irdl_op_definition
+class DispatchWorkgroupIDOp(_WorkgroupOp):
+    """Which workgroup of the grid this is, along one dimension."""
+
+    name = "flow.dispatch.workgroup.id"
+
+
+@irdl_op_definition
+class DispatchWorkgroupCountOp(_WorkgroupOp):
+    """Workgroups of the grid along one dimension."""
+
+    name = "flow.dispatch.workgroup.count"
+
+
 @irdl_op_definition
 class DispatchTieShapeOp(IRDLOperation):
     """A dispatch tensor with the sizes of its `?` dimensions."""
@@ -398,6 +423,8 @@ Flow = Dialect(
         ExecutableExportOp,
         DispatchOp,
         DispatchWorkgroupsOp,
+        DispatchWorkgroupIDOp,
+        DispatchWorkgroupCountOp,
         DispatchTieShapeOp,
         TensorTieShapeOp,
         TensorConstantOp,

@@ -17,6 +17,7 @@ from tiree.dialects import hal, stream
 from tiree.dialects.iree_tensor_ext import DispatchTensorType, TensorAccess
 from tiree.hal.targets import executable_targets, symbol_path
 from tiree.support.errors import CompileError
+from tiree.support.typed import int_of
 
 
 def _layout(function: FuncOp) -> hal.PipelineLayoutAttr:
@@ -60,8 +61,22 @@ def _convert_function(function: FuncOp, layout: hal.PipelineLayoutAttr) -> None:
             argument.replace_all_uses_with(load.result)
             words += 1
         block.erase_arg(argument)
+    for op in list(function.body.walk()):
+        query = _GRID_QUERIES.get(op.name)
+        if query is not None:
+            assert op.parent is not None
+            new = query(int_of(op.properties["dimension"]))
+            op.parent.insert_op_before(new, op)
+            op.results[0].replace_all_uses_with(new.result)
+            op.parent.erase_op(op)
     function.function_type = FunctionType.from_lists([], [])
     function.properties.pop("arg_attrs", None)
+
+
+_GRID_QUERIES = {
+    "stream.dispatch.workgroup.id": hal.InterfaceWorkgroupIDOp,
+    "stream.dispatch.workgroup.count": hal.InterfaceWorkgroupCountOp,
+}
 
 
 def _export(export: stream.ExecutableExportOp, ordinal: int, layout: hal.PipelineLayoutAttr) -> hal.ExecutableExportOp:

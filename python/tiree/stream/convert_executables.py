@@ -88,6 +88,24 @@ def _bind_dynamic(argument: BlockArgument, binding: SSAValue, zero: SSAValue) ->
         tie.erase()
 
 
+_GRID_QUERIES = {
+    "flow.dispatch.workgroup.id": stream.DispatchWorkgroupIDOp,
+    "flow.dispatch.workgroup.count": stream.DispatchWorkgroupCountOp,
+}
+
+
+def _convert_grid_queries(function: FuncOp) -> None:
+    """What a kernel asks about its grid, in this dialect."""
+    for op in list(function.body.walk()):
+        query = _GRID_QUERIES.get(op.name)
+        if query is not None:
+            assert op.parent is not None
+            new = query.create(result_types=[IndexType()], properties=dict(op.properties))
+            op.parent.insert_op_before(new, op)
+            op.results[0].replace_all_uses_with(new.results[0])
+            op.parent.erase_op(op)
+
+
 def _convert_export(export: flow.ExecutableExportOp) -> stream.ExecutableExportOp:
     region = Region()
     export.workgroup_count.move_blocks(region)
@@ -116,6 +134,7 @@ def convert_executable(executable: flow.ExecutableOp) -> stream.ExecutableOp:
             for function in op.ops:
                 if isinstance(function, FuncOp) and function.body.blocks:
                     _convert_signature(function)
+                    _convert_grid_queries(function)
                     store_booleans_as_bytes(function)
             ops.append(op)
     converted = stream.ExecutableOp(executable.sym_name.data, Region(Block([*ops, stream.ExecutableEndOp()])))

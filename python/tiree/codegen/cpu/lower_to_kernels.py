@@ -24,6 +24,8 @@ from tiree.codegen.cpu.dynamic_loops import is_dynamic, lower_dynamic, set_dynam
 from tiree.codegen.cpu.select_strategies import STRATEGY, cpu_variants, is_kernel_form, kernels
 from tiree.codegen.cpu.strategies import choose, strategy_named
 from tiree.codegen.cpu.strategy import Kernel, Strategy
+from tiree.codegen.cpu.tensor_loops import STRATEGY as LOOPS
+from tiree.codegen.cpu.tensor_loops import has_tensor_loops, lower_tensor_loops
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_executable import ExecutableExportOp
 from tiree.dialects.hal_executable import ReturnOp as HalReturnOp
@@ -111,6 +113,10 @@ class LowerToKernels(ModulePass):
                     continue
                 if is_dynamic(function):
                     self._lower_dynamic(export, function, inner, target)
+                    continue
+                if has_tensor_loops(function):
+                    export.attributes[STRATEGY] = StringAttr(LOOPS)
+                    replace_body(function, inner, lower_tensor_loops(function, target), symbol_name(function))
                     continue
                 chosen = StringAttr(self.strategy) if self.strategy else export.attributes.get(STRATEGY)
                 wanted = chosen.data if isinstance(chosen, StringAttr) else None

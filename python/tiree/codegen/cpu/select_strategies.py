@@ -21,6 +21,8 @@ from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
 from tiree.codegen.cpu.dynamic_loops import is_dynamic
 from tiree.codegen.cpu.strategies import choose
 from tiree.codegen.cpu.strategy import Strategy
+from tiree.codegen.cpu.tensor_loops import STRATEGY as LOOPS
+from tiree.codegen.cpu.tensor_loops import has_tensor_loops
 from tiree.dialects.hal_executable import ExecutableExportOp, ExecutableVariantOp
 from tiree.support.cpu_target import TargetDescription, describe_target
 from tiree.support.errors import CompileError, Diagnostic
@@ -80,6 +82,9 @@ class SelectStrategies(ModulePass):
                     continue
                 if is_dynamic(function):
                     export.attributes[STRATEGY] = StringAttr(DYNAMIC)
+                    continue
+                if has_tensor_loops(function):
+                    export.attributes[STRATEGY] = StringAttr(LOOPS)
                     continue
                 info = analyze(function)
                 name = self.strategy or choose(info, target, self.kernels)[0].name

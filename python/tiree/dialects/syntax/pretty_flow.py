@@ -81,12 +81,16 @@ _CUSTOM: dict[str, Custom] = {
 
 _VIEW = "$source : ~source (? { $source_dims } )? -> ~result (? { $result_dims } )? {}"
 
+_WORKGROUP = "[ $dimension:index ] {} : ~result"
+
 _FORMS = {
     "flow.return": "{} (? $operands_ : ~operands_ )?",
     "flow.executable": "!visibility $sym_name:name {}+ ^body/flow.executable_end",
     "flow.executable.export": "!visibility !alias (? workgroups !count )? {}+",
     "flow.dispatch": "!entry_points (? [ $workload ] )? ( $arguments ) {} : !signature",
     "flow.dispatch.workgroups": "(? [ $workload ] )? ( $arguments ) {} : !signature {}+ !regions",
+    "flow.dispatch.workgroup.id": _WORKGROUP,
+    "flow.dispatch.workgroup.count": _WORKGROUP,
     "flow.tensor.constant": "$value:attribute {} !value_type",
     "flow.tensor.splat": "$value : ~result (? { $result_dims } )? {} !splat_value",
     "flow.tensor.empty": ": ~result (? { $result_dims } )? {}",

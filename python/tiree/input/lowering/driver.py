@@ -30,7 +30,9 @@ from tiree.input.lowering.table import HANDLERS
 from tiree.support.branches import reachable_blocks
 from tiree.support.typed import is_tensor_type
 
-_DIALECTS = frozenset({"arith", "builtin", "cf", "flow", "func", "hal", "linalg", "math", "scf", "tensor", "util"})
+_DIALECTS = frozenset(
+    {"arith", "builtin", "cf", "flow", "func", "hal", "iree_tensor_ext", "linalg", "math", "scf", "tensor", "util"}
+)
 _WITHOUT_LOWERING = frozenset(
     {
         "scf.parallel",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tiree.input.factorizations import cholesky, triangular
 from tiree.input.lowering import (
     bitcast,
     contraction,
@@ -28,4 +29,6 @@ HANDLERS = {
     **sort.HANDLERS,
     **control_flow.HANDLERS,
     **expand.HANDLERS,
+    **triangular.HANDLERS,
+    **cholesky.HANDLERS,
 }

@@ -1,0 +1,86 @@
+"""Cholesky factors: `stablehlo.cholesky`, and what the custom call `potrf` of JAX asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import Operation
+
+from tiree.input.factorizations.batches import count_of, from_kernel, part_type, to_kernel
+from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
+from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.lowering.scalar import inherent
+from tiree.support.typed import is_integer_attr
+
+
+def _note(k: LoopKernel, failed: Array, square: Num, i: Num) -> None:
+    """Notes that minor `i` fails if the square of its pivot is not positive and none failed before."""
+    fails = ~(square > 0.0) & failed[0].eq(0)
+    failed[0] = k.where(fails, (i + 1).to_type(i32), failed[0])
+
+
+def _factor_lower(k: LoopKernel, low: Array, failed: Array) -> None:
+    """Replaces the lower triangle of `l` by its factor, row by row; sums run along rows."""
+    with k.loop(0, low.shape[0]) as i:
+        with k.loop(0, i) as j:
+            rest = k.sum(0, j, lambda p, j=j: low[i, p] * low[j, p].conj(), complex=low.is_complex)
+            low[i, j] = (low[i, j] - rest) / low[j, j].real
+        square = low[i, i].real - k.sum(0, i, lambda p: low[i, p].abs2())
+        _note(k, failed, square, i)
+        low[i, i] = square.sqrt()
+
+
+def _factor_upper(k: LoopKernel, u: Array, failed: Array) -> None:
+    """Replaces the upper triangle of `u` by its factor; each row is taken off those below it."""
+    n = u.shape[0]
+    with k.loop(0, n) as i:
+        square = u[i, i].real
+        _note(k, failed, square, i)
+        root = square.sqrt()
+        u[i, i] = root
+        with k.loop(i + 1, n) as j:
+            u[i, j] = u[i, j] / root
+        with k.loop(i + 1, n) as r:
+            other = u[i, r].conj()
+            with k.loop(r, n) as j:
+                u[r, j] = u[r, j] - other * u[i, j]
+
+
+def factor(lowering: Lowering, a: Value, lower: bool, shape: Sequence[int], nans: bool) -> tuple[Value, Value]:
+    """The factors of matrices of `shape` (how many, n, n) and, for each, the number from 1 on of its first leading
+    minor that is not positive, or 0: the rows from there on are not meaningful.
+
+    The other triangle is zero with `nans`, where a matrix that fails gives NaN all over, and as it was without.
+    """
+    one = a[0] if isinstance(a, tuple) else a
+    k = LoopKernel(lowering, shape[0], part_type(tensor_type(one).element_type))
+    n = shape[1]
+    source = k.input(a)
+    result, failed = k.output([n, n], complex=source.is_complex), k.output([1], i32)
+    failed[0] = k.number(0, i32)
+    with k.loop(0, n) as i, k.loop(0, n) as j:
+        inside = j <= i if lower else j >= i
+        result[i, j] = k.where(inside, source[i, j], 0.0) if nans else source[i, j]
+    (_factor_lower if lower else _factor_upper)(k, result, failed)
+    if nans:
+        nan = k.number(float("nan"))
+        with k.loop(0, k.where(failed[0].ne(0), k.index(n), k.index(0))) as i, k.loop(0, n) as j:
+            result[i, j] = k.complex(nan, nan) if result.is_complex else nan
+    factors, info = k.run()
+    return factors, info
+
+
+def _cholesky(lowering: Lowering, op: Operation) -> None:
+    shape = tensor_type(op.results[0]).get_shape()
+    if 0 in shape:
+        lowering.set(op.results[0], lowering.values[op.operands[0]])
+        return
+    attr = inherent(op, "lower")
+    lower = is_integer_attr(attr) and bool(attr.value.data)
+    a = to_kernel(lowering, op.operands[0], 2)
+    factors, _ = factor(lowering, a, lower, (count_of(shape[:-2]), *shape[-2:]), nans=True)
+    from_kernel(lowering, op.results[0], factors)
+
+
+HANDLERS = {"stablehlo.cholesky": _cholesky}

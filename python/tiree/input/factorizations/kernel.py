@@ -1,0 +1,367 @@
+"""`LoopKernel`: a dispatch written as a program of loops over the elements of small arrays, one workgroup a matrix.
+
+An algorithm is Python code that runs once and leaves `scf.for`, `scf.if`, `tensor.extract` and `tensor.insert` in the
+body of a `flow.dispatch.workgroups`. Arrays and variables are cells with a current value; what a loop or a branch
+changes is carried through it without the algorithm saying so. Each state of an array is read only until the next one
+is made, so that both compilers keep it in one place in memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+
+from xdsl.dialects import scf, tensor
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.ir import Attribute, Block, Region, SSAValue
+
+from tiree.dialects import flow
+from tiree.dialects.arith import ConstantOp
+from tiree.dialects.iree_tensor_ext import (
+    DispatchTensorLoadOp,
+    DispatchTensorStoreOp,
+    DispatchTensorType,
+    TensorAccess,
+    index_array,
+    segment_sizes,
+)
+from tiree.dialects.util_values import OptimizationBarrierOp
+from tiree.input.factorizations.numbers import Num
+from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
+
+INDEX = IndexType()
+SMALL_SCRATCH = 4096
+"""Bytes of scratch that an array may have on the stack; larger ones are results that nobody reads."""
+
+Value = SSAValue | tuple[SSAValue, SSAValue]
+"""A tensor, or the two of a complex one."""
+
+
+class _Code(ScalarBuilder):
+    """Emits where the kernel is; constants go to the front of the dispatch."""
+
+    def __init__(self, kernel: LoopKernel) -> None:
+        super().__init__(kernel.block, kernel.lowering.location)
+        self.front: list[ConstantOp] = []
+        self.known: dict[tuple[Attribute, str], SSAValue] = {}
+
+    def attribute(self, attr: IntegerAttr | FloatAttr) -> SSAValue:
+        key = (attr.type, repr(attr.value.data))
+        if key not in self.known:
+            op = ConstantOp.create(result_types=[attr.type], properties={"value": attr})
+            op.location = self.location
+            self.front.append(op)
+            self.known[key] = op.results[0]
+        return self.known[key]
+
+
+class Cell:
+    """Something with a current value: one SSA value, or two of a complex number."""
+
+    def __init__(self, kernel: LoopKernel, states: Sequence[SSAValue]) -> None:
+        self.kernel = kernel
+        self.states = states
+        kernel.cells.append(self)
+
+
+class Var(Cell):
+    """A scalar variable."""
+
+    def get(self) -> Num:
+        return Num(self.kernel, *self.states)
+
+    def set(self, value: Num | int | float) -> None:
+        number = value if isinstance(value, Num) else self.kernel.number(value, self.states[0].type)
+        parts = [number.re] if len(self.states) == 1 else [number.re, number.imag.re]
+        self.states = parts
+
+
+class Array(Cell):
+    """An array of known shape; `a[i, j]` reads an element and `a[i, j] = x` writes one."""
+
+    @property
+    def shape(self) -> Sequence[int]:
+        return tensor_type(self.states[0]).get_shape()
+
+    @property
+    def is_complex(self) -> bool:
+        return len(self.states) == 2
+
+    def __getitem__(self, at: tuple[Num | int, ...] | Num | int) -> Num:
+        indices = self.kernel.indices(at)
+        return Num(self.kernel, *[self.kernel.code.extract(state, indices) for state in self.states])
+
+    def __setitem__(self, at: tuple[Num | int, ...] | Num | int, value: Num | int | float) -> None:
+        element = tensor_type(self.states[0]).element_type
+        number = value if isinstance(value, Num) else self.kernel.number(value, element)
+        parts = [number.re] if len(self.states) == 1 else [number.re, number.imag.re]
+        indices = self.kernel.indices(at)
+        self.states = [
+            self.kernel.code.add(
+                tensor.InsertOp.create(operands=[part, state, *indices], result_types=[state.type])
+            ).results[0]
+            for part, state in zip(parts, self.states, strict=True)
+        ]
+
+
+class LoopKernel:
+    """Builds one dispatch over a grid of `count` workgroups, each with its own part of every tensor.
+
+    `element` is the type of the parts of numbers.
+    """
+
+    def __init__(self, lowering: Lowering, count: int, element: AnyFloat) -> None:
+        self.lowering = lowering
+        self.count = count
+        self.element = element
+        self.block = Block()
+        self.code = _Code(self)
+        self.cells: list[Cell] = []
+        self._arguments: list[SSAValue] = []
+        self._loads: list[tuple[SSAValue, SSAValue]] = []
+        self._results: list[tuple[Array, bool]] = []
+        self._number = self.code.add(flow.DispatchWorkgroupIDOp(0)).results[0]
+
+    # Numbers.
+
+    def number(self, value: int | float, type: Attribute | None = None) -> Num:
+        return Num(self, self.code.attribute(scalar_attribute(type or self.element, value)))
+
+    def index(self, value: Num | int) -> Num:
+        return value if isinstance(value, Num) else self.number(value, INDEX)
+
+    def indices(self, at: tuple[Num | int, ...] | Num | int) -> list[SSAValue]:
+        return [self.index(one).re for one in (at if isinstance(at, tuple) else (at,))]
+
+    def where(self, condition: Num, a: Num | float, b: Num | float) -> Num:
+        """`a` where the condition holds, else `b`; one of them is a `Num`."""
+        model = a if isinstance(a, Num) else b
+        assert isinstance(model, Num)
+        left, right = (x if isinstance(x, Num) else self.number(x, model.type) for x in (a, b))
+        re = self.code.select(condition.re, left.re, right.re)
+        if left.im is None and right.im is None:
+            return Num(self, re)
+        return Num(self, re, self.code.select(condition.re, left.imag.re, right.imag.re))
+
+    def hypot(self, a: Num, b: Num) -> Num:
+        """The square root of the sum of squares of two non-negative numbers, without overflow on the way."""
+        large, small = self.where(a >= b, a, b), self.where(a >= b, b, a)
+        none = large.eq(0.0)
+        ratio = small / self.where(none, 1.0, large)
+        root = large * (ratio * ratio + 1.0).sqrt()
+        return self.where(none | ~(a + b < float("inf")), a + b, root)
+
+    def complex(self, re: Num, im: Num) -> Num:
+        return Num(self, re.re, im.re)
+
+    # Arrays and variables.
+
+    def input(self, value: Value) -> Array:
+        """The part of a tensor whose first dimension is the grid's, not to be written to."""
+        parts = value if isinstance(value, tuple) else (value,)
+        return Array(self, [self._load(part) for part in parts])
+
+    def _load(self, value: SSAValue) -> SSAValue:
+        for known, loaded in self._loads:
+            if known is value:
+                return loaded
+        type = tensor_type(value)
+        shape = list(type.get_shape())
+        bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.READ_ONLY, type), len(self._arguments))
+        self._arguments.append(value)
+        load = DispatchTensorLoadOp.create(
+            operands=[bound, self._number],
+            result_types=[TensorType(type.element_type, shape[1:])],
+            properties={"operandSegmentSizes": segment_sizes(1, 0, 1, 0, 0), **_part(shape)},
+        )
+        loaded = self.code.add(load).results[0]
+        self._loads.append((value, loaded))
+        return loaded
+
+    def output(self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False) -> Array:
+        """A new array of undefined contents whose last state is a result of the dispatch."""
+        array = self._new(shape, element, complex)
+        self._results.append((array, True))
+        return array
+
+    def scratch(self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False) -> Array:
+        """A new array of undefined contents for use on the way."""
+        array = self._new(shape, element, complex)
+        size = 8
+        for extent in shape:
+            size *= extent
+        if size > SMALL_SCRATCH:
+            self._results.append((array, False))
+        return array
+
+    def _new(self, shape: Sequence[int], element: Attribute | None, complex: bool) -> Array:
+        type = TensorType(element or self.element, shape)
+        return Array(
+            self, [self.code.add(tensor.EmptyOp.create(result_types=[type])).results[0] for _ in range(1 + complex)]
+        )
+
+    def var(self, value: Num | int | float) -> Var:
+        """A variable; plain numbers are floats of the kernel's type."""
+        number = value if isinstance(value, Num) else self.number(value)
+        return Var(self, [number.re] if number.im is None else [number.re, number.im])
+
+    def complex_var(self, value: Num | float) -> Var:
+        number = value if isinstance(value, Num) else self.number(value)
+        return Var(self, [number.re, number.imag.re])
+
+    # Control flow.
+
+    @contextmanager
+    def _inside(self, block: Block) -> Generator[None]:
+        outer, self.code.block = self.code.block, block
+        count = len(self.cells)
+        yield
+        del self.cells[count:]
+        self.code.block = outer
+
+    @contextmanager
+    def loop(self, low: Num | int, high: Num | int, step: int = 1) -> Generator[Num]:
+        """A loop over `low <= i < high`."""
+        before = [(cell, cell.states) for cell in self.cells]
+        inits = [state for _, states in before for state in states]
+        block = Block(arg_types=[INDEX, *(state.type for state in inits)])
+        arguments = iter(block.args[1:])
+        for cell, states in before:
+            cell.states = [next(arguments) for _ in states]
+        with self._inside(block):
+            yield Num(self, block.args[0])
+        ends = [state for cell, _ in before for state in cell.states]
+        changed = [n for n, (end, argument) in enumerate(zip(ends, block.args[1:], strict=True)) if end is not argument]
+        for number in reversed(range(len(inits))):
+            if number not in changed:
+                argument = block.args[1 + number]
+                argument.replace_all_uses_with(inits[number])
+                block.erase_arg(argument)
+        block.add_op(scf.YieldOp(*[ends[n] for n in changed]))
+        bounds = [self.index(bound).re for bound in (low, high, step)]
+        op = scf.ForOp.create(
+            operands=[*bounds, *(inits[n] for n in changed)],
+            result_types=[inits[n].type for n in changed],
+            regions=[Region(block)],
+        )
+        self.code.add(op)
+        results = list(inits)
+        for number, result in zip(changed, op.results, strict=True):
+            results[number] = result
+        self._restore(before, results)
+
+    @staticmethod
+    def _restore(cells: Sequence[tuple[Cell, Sequence[SSAValue]]], values: Sequence[SSAValue]) -> None:
+        left = iter(values)
+        for cell, states in cells:
+            cell.states = [next(left) for _ in states]
+
+    @contextmanager
+    def loop_down(self, low: Num | int, high: Num | int) -> Generator[Num]:
+        """A loop from `high - 1` down to `low`."""
+        low, high = self.index(low), self.index(high)
+        with self.loop(0, high - low) as count:
+            yield high - 1 - count
+
+    @contextmanager
+    def when(self, condition: Num) -> Generator[None]:
+        """What is done only where the condition holds."""
+        before = [(cell, cell.states) for cell in self.cells]
+        inits = [state for _, states in before for state in states]
+        block = Block()
+        with self._inside(block):
+            yield
+        ends = [state for cell, _ in before for state in cell.states]
+        changed = [n for n, (end, init) in enumerate(zip(ends, inits, strict=True)) if end is not init]
+        block.add_op(scf.YieldOp(*[ends[n] for n in changed]))
+        other = Block([scf.YieldOp(*[inits[n] for n in changed])])
+        op = scf.IfOp.create(
+            operands=[condition.re],
+            result_types=[inits[n].type for n in changed],
+            regions=[Region(block), Region(other) if changed else Region()],
+        )
+        self.code.add(op)
+        results = list(inits)
+        for number, result in zip(changed, op.results, strict=True):
+            results[number] = result
+        self._restore(before, results)
+
+    def sum(
+        self,
+        low: Num | int,
+        high: Num | int,
+        term: Callable[[Num], Num],
+        start: Num | float = 0.0,
+        complex: bool = False,
+    ) -> Num:
+        """start + the terms of `low <= i < high`, in any order; `complex` where one of them is."""
+        total = self.complex_var(start) if complex else self.var(start)
+        with self.loop(low, high) as i:
+            total.set(total.get().plus_in_any_order(term(i)))
+        self.cells.remove(total)
+        return total.get()
+
+    def copy(self, source: Array, target: Array) -> None:
+        """All elements of an array of two dimensions (or one)."""
+        if len(source.shape) == 1:
+            with self.loop(0, source.shape[0]) as i:
+                target[i] = source[i]
+            return
+        with self.loop(0, source.shape[0]) as i, self.loop(0, source.shape[1]) as j:
+            target[i, j] = source[i, j]
+
+    # The end.
+
+    def run(self) -> list[Value]:
+        """Emits the dispatch; gives the outputs, with the grid as their first dimension."""
+        types: list[TensorType] = []
+        for array, _ in self._results:
+            for state in array.states:
+                self._store(state, types)
+        self.code.add(flow.ReturnOp())
+        for op in reversed(self.code.front):
+            assert self.block.first_op is not None
+            self.block.insert_op_before(op, self.block.first_op)
+        dispatch = flow.DispatchWorkgroupsOp.of(self._arguments, types, Region(self.block), self._count_region())
+        self.lowering.emit_op(dispatch)
+        results = iter(dispatch.results)
+        found: list[Value] = []
+        for array, wanted in self._results:
+            parts = [next(results) for _ in array.states]
+            if wanted:
+                found.append((parts[0], parts[1]) if array.is_complex else parts[0])
+                continue
+            for part in parts:
+                # A result that nobody reads is dropped by iree-compile, and its memory then is the stack's.
+                self.lowering.emit(OptimizationBarrierOp.create(operands=[part], result_types=[part.type]))
+        return found
+
+    def _store(self, state: SSAValue, types: list[TensorType]) -> None:
+        type = tensor_type(state)
+        shape = [self.count, *type.get_shape()]
+        whole = TensorType(type.element_type, shape)
+        types.append(whole)
+        bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.WRITE_ONLY, whole), len(self.block.args))
+        self.code.add(
+            DispatchTensorStoreOp.create(
+                operands=[state, bound, self._number],
+                properties={"operandSegmentSizes": segment_sizes(1, 1, 0, 1, 0, 0), **_part(shape)},
+            )
+        )
+
+    def _count_region(self) -> Region:
+        block = Block()
+        count, one = ConstantOp.index(self.count), ConstantOp.index(1)
+        block.add_ops([count, one, flow.ReturnOp([count.result, one.result, one.result])])
+        return Region(block)
+
+
+def _part(shape: Sequence[int]) -> dict[str, Attribute]:
+    """The part of one workgroup, of a tensor of this shape."""
+    rank = len(shape)
+    return {
+        "static_offsets": index_array((DYNAMIC_INDEX, *[0] * (rank - 1))),
+        "static_sizes": index_array((1, *shape[1:])),
+        "static_strides": index_array((1,) * rank),
+    }

@@ -1,0 +1,142 @@
+"""Triangular systems: `stablehlo.triangular_solve`, and what the custom call `trsm` of JAX asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Operation
+
+from tiree.dialects.stablehlo_attrs import TransposeAttr
+from tiree.input.factorizations.batches import count_of, from_kernel, part_type, to_kernel
+from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
+from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.lowering.scalar import inherent
+from tiree.support.typed import is_integer_attr
+
+NARROW = 8
+"""Fewer right-hand sides than this are solved one by one, with vectors along the matrix."""
+
+
+@dataclass(frozen=True)
+class System:
+    """op(a) x = b, or x op(a) = b where not `left`; op is the transpose (`adjoint`: its conjugate) or nothing."""
+
+    left: bool = True
+    lower: bool = True
+    unit: bool = False
+    transpose: bool = False
+    adjoint: bool = False
+
+    @property
+    def forward(self) -> bool:
+        """Whether the unknowns are found from the first to the last."""
+        return (self.lower != self.transpose) == self.left
+
+
+def element(system: System, a: Array, i: Num, j: Num) -> Num:
+    """Element i, j of op(a)."""
+    if not system.transpose:
+        return a[i, j]
+    return a[j, i].conj() if system.adjoint else a[j, i]
+
+
+def solve_in_place(k: LoopKernel, system: System, a: Array, x: Array) -> None:
+    """Replaces the right-hand sides in `x` by the solutions."""
+    n = a.shape[0]
+    width = x.shape[1] if system.left else x.shape[0]
+    if system.left and width >= NARROW:
+        _solve_rows(k, system, a, x, n, width)
+        return
+    with k.loop(0, width) as c:
+        _solve_one(k, system, a, x, n, c)
+
+
+def _order(k: LoopKernel, system: System, n: int):
+    return k.loop(0, n) if system.forward else k.loop_down(0, n)
+
+
+def _done(system: System, i: Num, n: int) -> tuple[Num | int, Num | int]:
+    """The unknowns that are found before number i."""
+    return (0, i) if system.forward else (i + 1, n)
+
+
+def _left(system: System, i: Num, n: int) -> tuple[Num | int, Num | int]:
+    """The unknowns that are found after number i."""
+    return (i + 1, n) if system.forward else (0, i)
+
+
+def _solve_rows(k: LoopKernel, system: System, a: Array, x: Array, n: int, width: int) -> None:
+    """All right-hand sides at once, vectors along them."""
+    with _order(k, system, n) as i:
+        with k.loop(*_done(system, i, n)) as j:
+            factor = element(system, a, i, j)
+            with k.loop(0, width) as c:
+                x[i, c] = x[i, c] - factor * x[j, c]
+        if not system.unit:
+            pivot = element(system, a, i, i)
+            with k.loop(0, width) as c:
+                x[i, c] = x[i, c] / pivot
+
+
+def _solve_one(k: LoopKernel, system: System, a: Array, x: Array, n: int, c: Num) -> None:
+    """One right-hand side: column `c` of x, or row `c` where not `left`. Vectors run along rows of `a`."""
+
+    def at(i: Num) -> tuple[Num, Num]:
+        return (i, c) if system.left else (c, i)
+
+    def factor(i: Num, j: Num) -> Num:
+        """What unknown j has in the equation of unknown i."""
+        return element(system, a, i, j) if system.left else element(system, a, j, i)
+
+    with _order(k, system, n) as i:
+        if system.left != system.transpose:
+            rest = k.sum(*_done(system, i, n), lambda j: factor(i, j) * x[at(j)], complex=a.is_complex)
+            x[at(i)] = x[at(i)] - rest
+        if not system.unit:
+            x[at(i)] = x[at(i)] / factor(i, i)
+        if system.left == system.transpose:
+            found = x[at(i)]
+            with k.loop(*_left(system, i, n)) as j:
+                x[at(j)] = x[at(j)] - factor(j, i) * found
+
+
+def solve(lowering: Lowering, system: System, a: Value, b: Value, shape: tuple[int, int, int]) -> Value:
+    """The solutions, of `shape`: matrices, rows, columns. There is at least one element."""
+    one = a[0] if isinstance(a, tuple) else a
+    k = LoopKernel(lowering, shape[0], part_type(tensor_type(one).element_type))
+    matrix, sides = k.input(a), k.input(b)
+    x = k.output(shape[1:], complex=sides.is_complex)
+    k.copy(sides, x)
+    solve_in_place(k, system, matrix, x)
+    return k.run()[0]
+
+
+def lower_solve(lowering: Lowering, op: Operation, system: System) -> None:
+    """Sets the result of `op`, whose operands are a and b."""
+    shape = tensor_type(op.results[0]).get_shape()
+    if 0 in shape:
+        lowering.set(op.results[0], lowering.values[op.operands[1]])
+        return
+    a, b = (to_kernel(lowering, operand, 2) for operand in op.operands[:2])
+    from_kernel(lowering, op.results[0], solve(lowering, system, a, b, (count_of(shape[:-2]), shape[-2], shape[-1])))
+
+
+def _flag(op: Operation, name: str) -> bool:
+    attr = inherent(op, name)
+    return is_integer_attr(attr) and bool(attr.value.data)
+
+
+def _triangular_solve(lowering: Lowering, op: Operation) -> None:
+    attr = inherent(op, "transpose_a")
+    kind = attr.data if isinstance(attr, TransposeAttr) else "NO_TRANSPOSE"
+    system = System(
+        left=_flag(op, "left_side"),
+        lower=_flag(op, "lower"),
+        unit=_flag(op, "unit_diagonal"),
+        transpose=kind in ("TRANSPOSE", "ADJOINT"),
+        adjoint=kind == "ADJOINT",
+    )
+    lower_solve(lowering, op, system)
+
+
+HANDLERS = {"stablehlo.triangular_solve": _triangular_solve}
