@@ -18,17 +18,20 @@ class LLVMCPU:
     def configuration_passes(self, options: CompileOptions) -> list[ModulePass]:
         """A strategy for every dispatch."""
         from tiree.codegen.cpu.select_strategies import SelectStrategies
+        from tiree.codegen.cpu.split_complex import SplitComplex
 
-        return [SelectStrategies(options.extensions.kernels)]
+        return [SplitComplex(), SelectStrategies(options.extensions.kernels)]
 
     def target_passes(self, options: CompileOptions) -> list[ModulePass]:
         """Kernels, then machine code."""
         from tiree.codegen.cpu.lower_again import Originals
         from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
+        from tiree.codegen.cpu.split_complex import SplitComplex
         from tiree.codegen.translate_executables import TranslateExecutables
 
         originals = Originals()
         passes: list[ModulePass] = [
+            SplitComplex(),
             LowerToKernels(originals.bodies, options.extensions.kernels),
             TranslateExecutables(
                 debug_symbols=options.llvmcpu_debug_symbols,

@@ -21,7 +21,6 @@ from xdsl.dialects.builtin import (
     AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
-    FloatAttr,
     IntegerAttr,
     IntegerType,
     LocationAttr,
@@ -36,12 +35,12 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, Typ
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
-from tiree.dialects.dense import DenseAttr, decode_scalar, encode_scalar
+from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size
 from tiree.dialects.iree_tensor_ext import segment_sizes
-from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
+from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder, encoded, number_attribute, scalar_attribute
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
-from tiree.support.typed import is_integer_type, is_tensor_type
+from tiree.support.typed import is_complex_type, is_float_attr, is_integer_attr, is_integer_type, is_tensor_type
 
 PARALLEL = IteratorTypeAttr.parallel()
 REDUCTION = IteratorTypeAttr.reduction()
@@ -65,12 +64,11 @@ Size: TypeAlias = "int | SSAValue"
 class Splat:
     """A tensor that holds the constant `scalar` everywhere; `sizes` are given where the type has `?`."""
 
-    scalar: IntegerAttr | FloatAttr
+    scalar: ScalarAttr
     type: TensorType
     sizes: tuple[Size, ...] | None = None
 
 
-ScalarAttr: TypeAlias = IntegerAttr | FloatAttr
 Value: TypeAlias = "SSAValue | Splat"
 
 
@@ -248,7 +246,7 @@ class Lowering:
         value = self.values[old]
         return self.materialize(value) if isinstance(value, Splat) else value
 
-    def splat(self, old: SSAValue) -> IntegerAttr | FloatAttr | None:
+    def splat(self, old: SSAValue) -> ScalarAttr | None:
         """The scalar that fills `old`, when that is known."""
         value = self.values[old]
         return value.scalar if isinstance(value, Splat) else None
@@ -256,9 +254,7 @@ class Lowering:
     def materialize(self, splat: Splat) -> SSAValue:
         if splat.sizes is not None:
             return self.fill(splat.scalar, splat.type, splat.sizes)
-        element = splat.type.get_element_type()
-        raw = encode_scalar(element, splat.scalar.value.data)
-        return self.constant(DenseAttr.from_buffer(splat.type, raw, splat=True))
+        return self.constant(DenseAttr.from_buffer(splat.type, encoded(splat.scalar), splat=True))
 
     def constant(self, value: TypedAttribute) -> SSAValue:
         """A constant at the start of the function; equal small ones are shared."""
@@ -278,8 +274,7 @@ class Lowering:
         """The constant behind `old`, splats included, or None."""
         value = self.values[old]
         if isinstance(value, Splat) and value.sizes is None:
-            raw = encode_scalar(value.type.get_element_type(), value.scalar.value.data)
-            return DenseAttr.from_buffer(value.type, raw, splat=True)
+            return DenseAttr.from_buffer(value.type, encoded(value.scalar), splat=True)
         if isinstance(value, OpResult) and isinstance(value.op, ConstantOp) and isinstance(value.op.value, DenseAttr):
             return value.op.value
         return None
@@ -307,11 +302,12 @@ class Lowering:
         """A size as an `index` value."""
         return self.constant_index(size) if isinstance(size, int) else size
 
-    def fill(
-        self, scalar: SSAValue | IntegerAttr | FloatAttr, type: TensorType, sizes: Sequence[Size] | None = None
-    ) -> SSAValue:
+    def fill(self, scalar: SSAValue | ScalarAttr, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:
         """`linalg.fill` of a new tensor with a scalar value or constant."""
         if not isinstance(scalar, SSAValue):
+            if is_complex_type(scalar.type):
+                return self._fill_complex(scalar, type, sizes)
+            assert is_integer_attr(scalar) or is_float_attr(scalar)
             scalar = self.constant(scalar)
         body = Block(arg_types=[scalar.type, type.element_type])
         body.add_op(YieldOp.create(operands=[body.args[0]]))
@@ -326,6 +322,12 @@ class Lowering:
         if sizes is not None:
             self.shapes.note(value, sizes)
         return value
+
+    def _fill_complex(self, scalar: ScalarAttr, type: TensorType, sizes: Sequence[Size] | None) -> SSAValue:
+        """Complex scalars exist in kernels only."""
+        if DYNAMIC_INDEX in type.get_shape():
+            return self.parallel([], type, lambda s, _: s.attribute(scalar), sizes)
+        return self.constant(DenseAttr.from_buffer(type, encoded(scalar), splat=True))
 
     def generic(
         self,
@@ -419,14 +421,15 @@ class Lowering:
             )
         )
 
-    def pad(
-        self, value: SSAValue, scalar: IntegerAttr | FloatAttr, low: Sequence[int], high: Sequence[int]
-    ) -> SSAValue:
+    def pad(self, value: SSAValue, scalar: ScalarAttr, low: Sequence[int], high: Sequence[int]) -> SSAValue:
         """`tensor.pad` with a constant; nothing is emitted when there is nothing to pad."""
         if not any(low) and not any(high):
             return value
         shape = tensor_type(value).get_shape()
         result = TensorType(_element(value.type), [a + s + b for a, s, b in zip(low, shape, high, strict=True)])
+        if is_complex_type(scalar.type):
+            return self.insert(value, self.fill(scalar, result), low, shape)
+        assert is_integer_attr(scalar) or is_float_attr(scalar)
         body = Block(arg_types=[IntegerAttr.from_index_int_value(0).type] * len(shape))
         body.add_op(tensor.YieldOp.create(operands=[self.constant(scalar)]))
         return self.emit(
@@ -471,10 +474,15 @@ def _slice_properties(
     }
 
 
-def splat_of(attr: DenseAttr) -> IntegerAttr | FloatAttr | None:
+def splat_of(attr: DenseAttr) -> ScalarAttr | None:
     """The scalar of a splat (or one-element) constant of a type that has one."""
-    if not attr.is_splat and attr.buffer.nbytes != len(encode_scalar(attr.element_type, 0)):
+    if not attr.is_splat and attr.buffer.nbytes != element_byte_size(attr.element_type):
         return None
     if attr.is_splat or attr.shape.count(1) == len(attr.shape):
+        if is_complex_type(attr.element_type):
+            part, raw = attr.element_type.element_type, bytes(attr.buffer)
+            half = len(raw) // 2
+            pair = decode_scalar(part, raw[:half]), decode_scalar(part, raw[half:])
+            return number_attribute(attr.element_type, complex(*pair))
         return scalar_attribute(attr.element_type, decode_scalar(attr.element_type, bytes(attr.buffer)))
     return None

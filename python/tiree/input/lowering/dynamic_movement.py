@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, scf
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, AnyFloat, IndexType, IntegerType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, IndexType, TensorType
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
@@ -17,9 +17,9 @@ from tiree.dialects.flow import TensorReshapeOp
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.input.lowering.context import Lowering, Size, Splat, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
-from tiree.input.lowering.scalar import ScalarBuilder, widened
+from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.shape_values import integers_of, require_addressable, shape_of
-from tiree.input.lowering.structural import first_argument, int_property, ints_property
+from tiree.input.lowering.structural import first_argument, int_property, ints_property, position
 from tiree.support.typed import is_tensor_type
 
 Emit = Callable[[ScalarBuilder], SSAValue]
@@ -65,11 +65,7 @@ def iota(lowering: Lowering, op: Operation) -> None:
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
         del args
-        position = s.index(dim)
-        if isinstance(element, AnyFloat):
-            integer = s.cast(arith.IndexCastOp, position, IntegerType(64))
-            return s.float_resize(s.cast(arith.SIToFPOp, integer, widened(element)), element)
-        return s.cast(arith.IndexCastOp, position, element)
+        return position(s, dim, element)
 
     lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
 

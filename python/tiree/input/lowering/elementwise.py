@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import AffineMapAttr, FloatAttr, IntegerAttr, TensorType
+from xdsl.dialects.builtin import AffineMapAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.input.lowering.chlo_ops import CHLO_SCALAR
+from tiree.input.lowering.complex_ops import COMPLEX, with_complex
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, signless, tensor_type
-from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder
 from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type
-from tiree.support.typed import is_tensor_type
+from tiree.support.typed import is_complex_type, is_tensor_type
 
-SCALARS: dict[str, Scalar] = SCALAR | CHLO_SCALAR
+_REAL = SCALAR | CHLO_SCALAR
+SCALARS: dict[str, Scalar] = _REAL | {name: with_complex(name, _REAL.get(name)) for name in COMPLEX}
 
 
 def lower_elementwise(lowering: Lowering, op: Operation) -> None:
@@ -35,7 +37,10 @@ def lower_elementwise(lowering: Lowering, op: Operation) -> None:
 
 
 def check_bitcast(op: Operation) -> None:
-    widths = [getattr(element_type(value), "bitwidth", 0) for value in (op.operands[0], op.results[0])]
+    source, target = (element_type(value) for value in (op.operands[0], op.results[0]))
+    widths = [getattr(type, "bitwidth", 0) for type in (source, target)]
+    if is_complex_type(source) and source == target:
+        return
     if widths[0] != widths[1]:
         raise Unsupported(f"from {op.operands[0].type} to {op.results[0].type}: element sizes differ")
 
@@ -57,7 +62,7 @@ def map_elements(
     """`body` on the elements of old values; constants that are one repeated element become scalars in the body."""
     rank = len(type.get_shape())
     inputs: dict[SSAValue, int] = {}
-    places: list[int | IntegerAttr | FloatAttr] = []
+    places: list[int | ScalarAttr] = []
     for operand in operands:
         scalar = lowering.splat(operand)
         if scalar is not None:

@@ -5,11 +5,14 @@ Types are signless; whoever calls knows the signedness. No flags: float operatio
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import (
     AnyFloat,
     BFloat16Type,
+    ComplexType,
     Float16Type,
     Float32Type,
     Float64Type,
@@ -25,7 +28,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import arith_ext
 from tiree.dialects.arith import ConstantOp
-from tiree.support.typed import is_float_attr, is_integer_type, tensor_type
+from tiree.dialects.dense import encode_scalar
+from tiree.support.typed import is_complex_type, is_float_attr, is_integer_attr, is_integer_type, tensor_type
+
+if TYPE_CHECKING:
+    from xdsl.dialects.complex import ComplexNumberAttr
+
+ScalarAttr: TypeAlias = "IntegerAttr | FloatAttr | ComplexNumberAttr"
 
 _FASTMATH = {"fastmath": FastMathFlagsAttr("none")}
 _OVERFLOW = {"overflowFlags": IntegerOverflowAttr("none")}
@@ -39,6 +48,25 @@ def inherent(op: Operation, name: str) -> Attribute | None:
     """A property by name; older text keeps properties in the attribute dictionary, so that is asked too."""
     attr = op.properties.get(name)
     return op.attributes.get(name) if attr is None else attr
+
+
+def number_attribute(type: Attribute, value: complex) -> ScalarAttr:
+    """The constant `value` of a scalar type, complex ones included."""
+    if not is_complex_type(type):
+        return scalar_attribute(type, value.real)
+    from xdsl.dialects.complex import ComplexNumberAttr
+
+    part = type.element_type
+    assert isinstance(part, AnyFloat)
+    return ComplexNumberAttr(value.real, value.imag, ComplexType(part))
+
+
+def encoded(scalar: ScalarAttr) -> bytes:
+    """The little-endian bytes of a scalar."""
+    if is_integer_attr(scalar) or is_float_attr(scalar):
+        return encode_scalar(scalar.type, scalar.value.data)
+    part = scalar.type.element_type
+    return encode_scalar(part, scalar.real.data) + encode_scalar(part, scalar.imag.data)
 
 
 def scalar_attribute(type: Attribute, value: int | float) -> IntegerAttr | FloatAttr:
@@ -88,8 +116,14 @@ class ScalarBuilder:
     def constant(self, type: Attribute, value: int | float) -> SSAValue:
         return self.attribute(scalar_attribute(type, value))
 
-    def attribute(self, attr: IntegerAttr | FloatAttr) -> SSAValue:
+    def attribute(self, attr: ScalarAttr) -> SSAValue:
         """The constant `attr`."""
+        if is_complex_type(attr.type):
+            assert not is_integer_attr(attr)
+            assert not is_float_attr(attr)
+            part = attr.type.element_type
+            return self.create(self.constant(part, attr.real.data), self.constant(part, attr.imag.data))
+        assert is_integer_attr(attr) or is_float_attr(attr)
         key = attr
         if is_float_attr(attr) and (attr.value.data != attr.value.data or attr.value.data == 0.0):
             # NaN never equals itself and -0.0 equals 0.0: both would confuse the table.
@@ -144,6 +178,27 @@ class ScalarBuilder:
         """One element of a tensor; the indices must be in range."""
         element = tensor_type(source).element_type
         return self._value(tensor.ExtractOp.create(operands=[source, *indices], result_types=[element]))
+
+    # Complex numbers: pairs of floats.
+
+    def create(self, real: SSAValue, imaginary: SSAValue) -> SSAValue:
+        """The complex number of two floats of one type."""
+        from xdsl.dialects.complex import CreateOp
+
+        assert isinstance(real.type, AnyFloat)
+        return self._value(CreateOp.create(operands=[real, imaginary], result_types=[ComplexType(real.type)]))
+
+    def parts(self, a: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The real and the imaginary part of a complex number."""
+        from xdsl.dialects.complex import CreateOp, ImOp, ReOp
+
+        if isinstance(a.owner, CreateOp):
+            return a.owner.real, a.owner.imaginary
+        assert is_complex_type(a.type)
+        part, properties = a.type.element_type, dict(_FASTMATH)
+        real = ReOp.create(operands=[a], result_types=[part], properties=properties)
+        imaginary = ImOp.create(operands=[a], result_types=[part], properties=properties)
+        return self._value(real), self._value(imaginary)
 
     # Shorthands.
 

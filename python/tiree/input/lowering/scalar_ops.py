@@ -172,6 +172,11 @@ def _enum(op: Operation, name: str) -> str:
     return attr.data if isinstance(attr, EnumAttr) else ""
 
 
+def comparison(op: Operation) -> str:
+    """The direction of a `stablehlo.compare`."""
+    return _enum(op, "comparison_direction")
+
+
 def _compare(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
     a, b = args
     direction = _enum(op, "comparison_direction")

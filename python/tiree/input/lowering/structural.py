@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import (
@@ -20,7 +20,7 @@ from tiree.input.lowering.context import (
     tensor_type,
 )
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, widened
-from tiree.support.typed import is_integer_attr, is_tensor_type
+from tiree.support.typed import is_complex_type, is_integer_attr, is_tensor_type
 
 
 def first_argument(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
@@ -82,16 +82,23 @@ def _iota(lowering: Lowering, op: Operation) -> None:
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
         del args
-        position = s.index(dim)
-        if isinstance(element, AnyFloat):
-            integer = s.cast(arith.IndexCastOp, position, _I64)
-            return s.float_resize(s.cast(arith.SIToFPOp, integer, widened(element)), element)
-        return s.cast(arith.IndexCastOp, position, element)
+        return position(s, dim, element)
 
     lowering.set(op.results[0], lowering.parallel([], type, body))
 
 
 _I64 = IntegerType(64)
+
+
+def position(s: ScalarBuilder, dim: int, element: Attribute) -> SSAValue:
+    """The counter of loop `dim` as a number of type `element`."""
+    if is_complex_type(element):
+        return s.create(position(s, dim, element.element_type), s.constant(element.element_type, 0.0))
+    at = s.index(dim)
+    if isinstance(element, AnyFloat):
+        integer = s.cast(arith.IndexCastOp, at, _I64)
+        return s.float_resize(s.cast(arith.SIToFPOp, integer, widened(element)), element)
+    return s.cast(arith.IndexCastOp, at, element)
 
 
 def _broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
