@@ -28,9 +28,13 @@ class KernelEntry:
 
 
 class Image:
-    """A loaded image; x86-64 only. `kernels` maps names to entries."""
+    """A loaded image; x86-64 only. `kernels` maps names to entries.
 
-    def __init__(self, data: bytes) -> None:
+    `features` is the word of processor data that the image finds: what the CPU that loads it is said to have.
+    """
+
+    def __init__(self, data: bytes, features: int = 0) -> None:
+        self.environment = ctypes.create_string_buffer(struct.pack("<32xQ", features), 96)
         assert data[:7] == b"\x7fELF\x02\x01\x01"
         kind, machine, version = struct.unpack_from("<HHI", data, 16)
         assert (kind, machine, version) == (3, 62, 1)
@@ -81,9 +85,10 @@ class Image:
     def _query(self) -> dict[str, KernelEntry]:
         query_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p)
         query = query_type(self.base + self.symbols["iree_hal_executable_library_query"])
-        assert query(5, None) is None
-        library = query(6, None)
-        assert library
+        environment = ctypes.addressof(self.environment)
+        assert query(5, environment) is None
+        library = query(6, environment)
+        assert library, "the image has no kernels for this CPU"
 
         def at(address: int, form: str) -> tuple:
             return struct.unpack(form, ctypes.string_at(address, struct.calcsize(form)))
@@ -147,13 +152,12 @@ class Image:
         state += struct.pack("<QQQ", ctypes.addressof(words), ctypes.addressof(pointers), ctypes.addressof(lengths))
         local = ctypes.create_string_buffer(kernel.local_memory_pages * 4096 + 64)
         local_address = -(-ctypes.addressof(local) // 64) * 64
-        environment = ctypes.create_string_buffer(96)
         function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p, ctypes.c_char_p)(kernel.address)
         for k in range(z):
             for j in range(y):
                 for i in range(x):
                     group = struct.pack("<IIHHIQI", i, j, k, 0, 0, local_address, kernel.local_memory_pages * 4096)
-                    status = function(environment.raw, state, group)
+                    status = function(self.environment.raw, state, group)
                     assert status == 0
         for i, (array, buffer) in enumerate(zip(bindings, buffers, strict=True)):
             buffer.check(f"{name}: binding {i}")

@@ -1,7 +1,8 @@
 """`tiree-codegen-translate-executables`: kernels become machine code.
 
 In: CPU variants whose functions are in kernel form. Out: beside each variant a `hal.executable.binary` with the linked
-image; the variants stay, because the host program still reads workgroup counts from their exports. Objects are compiled
+image; the variants stay, because the host program still reads workgroup counts from their exports. Variants that differ
+in the CPU have one image together (`variant_families.py`), and the first of them stays. Objects are compiled
 in threads: LLVM IR is written here, one kernel after the other, and code generation of the first starts at once. No
 kernel needs more stack than the target allows.
 """
@@ -20,8 +21,9 @@ from xdsl.passes import ModulePass
 
 from tiree.codegen.elf.frames import stack_frames
 from tiree.codegen.llvm.compile import CompiledObject
-from tiree.codegen.llvm.executable import ExportCounts, emit_units, link_units
+from tiree.codegen.llvm.executable import ExportCounts, Unit, VariantCode, emit_units, emit_variant_units, link_units
 from tiree.codegen.llvm.library import DebugInfo, Place
+from tiree.codegen.variant_families import families, keep_first, limits, mask_of, shared_counts
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.hal_executable import ExecutableBinaryOp, ExecutableOp, ExecutableVariantOp
 from tiree.support.cpu_target import TargetDescription, describe_target
@@ -40,6 +42,8 @@ class _Job:
     name: str
     variant: ExecutableVariantOp
     target: TargetDescription
+    mask: int = 0
+    """Bits of processor data that the host must have set."""
     units: list[tuple[str, Future[CompiledObject]]] = field(default_factory=list[tuple[str, Future[CompiledObject]]])
 
 
@@ -81,17 +85,33 @@ def _sources(variant: ExecutableVariantOp) -> tuple[dict[str, str], dict[tuple[s
 _FUNCTION = re.compile(r'\s*func\.func (?:\w+ )?@("[^"]*"|[^\s(]+)\(')
 
 
+@dataclass
+class _Family:
+    """The jobs that make one image."""
+
+    jobs: list[_Job]
+    library: list[tuple[str, Future[CompiledObject]]] = field(default_factory=list[tuple[str, Future[CompiledObject]]])
+    """The table of several; that of one is among its objects."""
+
+
 def _oversized(job: _Job, compiled: list[CompiledObject]) -> dict[str, int]:
     """Kernels that need more stack than allowed, with what they need, functions that they call included."""
     kernels = {export.sym_name.data for export in job.variant.exports}
     found: dict[str, int] = {}
-    for unit in compiled:
-        frames = stack_frames(unit.object)
+    for (symbol, _), unit in zip(job.units, compiled, strict=True):
+        kernel = next((name for name in kernels if symbol.startswith(f"{name}.")), "")
+        frames = {kernel if name == symbol else name: size for name, size in stack_frames(unit.object).items()}
         called = sum(size for name, size in frames.items() if name not in kernels)
         for name, size in frames.items():
             if name in kernels and size + called > job.target.stack_limit:
                 found[name] = size + called
     return found
+
+
+def _all_oversized(family: _Family, compiled: list[list[CompiledObject]]) -> list[tuple[_Job, dict[str, int]]]:
+    """The jobs with such kernels."""
+    found = [(job, _oversized(job, part)) for job, part in zip(family.jobs, compiled, strict=True)]
+    return [(job, kernels) for job, kernels in found if kernels]
 
 
 def _lower_again(job: _Job, oversized: dict[str, int], originals: Originals | None) -> None:
@@ -150,42 +170,57 @@ class TranslateExecutables(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
         pending = [
-            (executable, variant)
+            (executable.sym_name.data, family)
             for executable in op.body.block.ops
             if isinstance(executable, ExecutableOp) and not executable.binaries
-            for variant in executable.variants
-            if variant.target.backend.data == "llvm-cpu" and variant.inner_module is not None
+            for family in families(executable)
         ]
         if not pending:
             return
-        keep = bool(self.dump_intermediates_to)
         with ThreadPoolExecutor(self.threads or os.cpu_count() or 1) as pool:
-            jobs = [
-                _Job(executable.sym_name.data, variant, describe_target(variant.target.configuration.data))
-                for executable, variant in pending
-            ]
-            for job in jobs:
-                self._start(pool, job)
-            for job in jobs:
-                compiled = [future.result() for _, future in job.units]
-                while oversized := _oversized(job, compiled):
-                    _lower_again(job, oversized, self.originals)
-                    self._start(pool, job)
-                    compiled = [future.result() for _, future in job.units]
-                image = link_units(job.name, compiled, self.debug_symbols)
-                if keep:
-                    _dump(self.dump_intermediates_to, job, image, compiled)
-                _add_binary(job.variant, image)
+            work = [_Family([_job(name, variant) for variant in family]) for name, family in pending]
+            for family in work:
+                self._start(pool, family)
+            for family in work:
+                self._finish(pool, family, op)
 
-    def _start(self, pool: ThreadPoolExecutor, job: _Job) -> None:
-        inner = job.variant.inner_module
-        assert inner is not None
-        counts, debug = _counts(job.variant), self._debug_info(job.variant)
+    def _finish(self, pool: ThreadPoolExecutor, family: _Family, module: ModuleOp) -> None:
+        """Waits for the objects of an image and links it."""
+        compiled = _compiled(family)
+        while oversized := _all_oversized(family, compiled):
+            for job, found in oversized:
+                _lower_again(job, found, self.originals)
+            self._start(pool, family)
+            compiled = _compiled(family)
+        objects = [future.result() for _, future in family.library]
+        for part in compiled:
+            objects += part
+        image = link_units(family.jobs[0].name, objects, self.debug_symbols)
+        if self.dump_intermediates_to:
+            for job, part in zip(family.jobs, compiled, strict=True):
+                _dump(self.dump_intermediates_to, job, image, part)
+        _add_binary(family.jobs[0].variant, image)
+        if len(family.jobs) > 1:
+            keep_first(module, [job.variant for job in family.jobs])
+
+    def _start(self, pool: ThreadPoolExecutor, family: _Family) -> None:
+        first = family.jobs[0]
+        counts, debug = _counts(first.variant), self._debug_info(first.variant)
+        keep_name = self.debug_level > 0
+        if len(family.jobs) == 1:
+            units = emit_units(first.name, _code(first), first.target, counts, keep_name, debug)
+            first.units = self._submit(pool, units)
+            return
+        shared = shared_counts([job.variant for job in family.jobs])
+        variants = [VariantCode(_code(job), job.target, job.mask, limits(job.variant, shared)) for job in family.jobs]
+        library, *parts = emit_variant_units(first.name, variants, counts, keep_name, debug)
+        family.library = self._submit(pool, library)
+        for job, units in zip(family.jobs, parts, strict=True):
+            job.units = self._submit(pool, units)
+
+    def _submit(self, pool: ThreadPoolExecutor, units: list[Unit]) -> list[tuple[str, Future[CompiledObject]]]:
         keep = bool(self.dump_intermediates_to)
-        job.units = [
-            (unit.name, pool.submit(unit.compile, keep))
-            for unit in emit_units(job.name, inner, job.target, counts, self.debug_level > 0, debug)
-        ]
+        return [(unit.name, pool.submit(unit.compile, keep)) for unit in units]
 
     def _debug_info(self, variant: ExecutableVariantOp) -> DebugInfo:
         if not self.debug_symbols:
@@ -193,6 +228,21 @@ class TranslateExecutables(ModulePass):
         places = _places(variant) if self.debug_level >= 2 else {}
         sources, lines = _sources(variant) if self.debug_level >= 3 else ({}, {})
         return DebugInfo(places, sources, lines)
+
+
+def _job(name: str, variant: ExecutableVariantOp) -> _Job:
+    return _Job(name, variant, describe_target(variant.target.configuration.data), mask_of(variant) or 0)
+
+
+def _code(job: _Job) -> ModuleOp:
+    module = job.variant.inner_module
+    assert module is not None
+    return module
+
+
+def _compiled(family: _Family) -> list[list[CompiledObject]]:
+    """The objects of each job."""
+    return [[future.result() for _, future in job.units] for job in family.jobs]
 
 
 def _add_binary(variant: ExecutableVariantOp, image: bytes) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
+    FunctionType,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
+    i1,
     i32,
     i64,
 )
@@ -115,6 +117,11 @@ class ExecutableVariantOp(IRDLOperation):
         return [op for op in self.body.block.ops if isinstance(op, ExecutableExportOp)]
 
     @property
+    def condition(self) -> ExecutableConditionOp | None:
+        """What a device must answer before it runs this variant; None: nothing."""
+        return next((op for op in self.body.block.ops if isinstance(op, ExecutableConditionOp)), None)
+
+    @property
     def inner_module(self) -> ModuleOp | None:
         """The module of device code; None for an executable whose objects come from elsewhere."""
         return next((op for op in self.body.block.ops if isinstance(op, ModuleOp)), None)
@@ -157,6 +164,26 @@ class ExecutableExportOp(IRDLOperation):
                 "layout": layout,
             },
             regions=[workgroup_count, Region()],
+        )
+
+
+@irdl_op_definition
+class ExecutableConditionOp(IRDLOperation):
+    """`hal.executable.condition`: whether a device can run the variant, asked when the program starts.
+
+    The region's block takes the `!hal.device` and ends with `hal.return` of an i1. The first variant that has none, or
+    whose answer is true, is used.
+    """
+
+    name = "hal.executable.condition"
+    function_type = prop_def(FunctionType)
+    body = region_def()
+    traits = traits_def(IsolatedFromAbove())
+
+    def __init__(self, body: Region) -> None:
+        super().__init__(
+            properties={"function_type": FunctionType.from_lists([DeviceType()], [i1])},
+            regions=[body],
         )
 
 
@@ -337,6 +364,7 @@ HAL_EXECUTABLE_OPS: list[type[Operation]] = [
     ExecutableVariantOp,
     ExecutableVariantEndOp,
     ExecutableExportOp,
+    ExecutableConditionOp,
     ExecutableBinaryOp,
     ExecutableConstantBlockOp,
     ExecutableCreateOp,

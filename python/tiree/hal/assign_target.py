@@ -7,7 +7,9 @@ module attribute `stream.affinity.default` that points to the device of work tha
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i64
@@ -26,16 +28,23 @@ _PLACES = ("target", "affinity", "stream.affinity")
 
 
 def device_target(triple: str, cpu: str, features: str, stack_limit: int) -> hal.DeviceTargetAttr:
-    """The local CPU device for a triple, CPU and features. Raises `CompileError` for names that LLVM does not know."""
-    from tiree.support.cpu_target import resolve_cpu_target
+    """The local CPU device for a triple, CPUs (with commas between) and features.
 
-    facts = resolve_cpu_target(triple, cpu, features, stack_limit)
-    format = facts.pop("format")
+    Raises `CompileError` for names that LLVM does not know.
+    """
+    from tiree.support.cpu_variants import resolve_cpu_targets
+
+    targets = [_cpu_target(facts) for facts in resolve_cpu_targets(triple, cpu, features, stack_limit)]
+    return hal.DeviceTargetAttr("local", targets)
+
+
+def _cpu_target(facts: Mapping[str, Any]) -> hal.ExecutableTargetAttr:
     configuration: dict[str, Attribute] = {
         name: IntegerAttr(value, i64) if isinstance(value, int) else StringAttr(value)
         for name, value in sorted(facts.items())
+        if name != "format"
     }
-    return hal.DeviceTargetAttr("local", [hal.ExecutableTargetAttr("llvm-cpu", format, configuration)])
+    return hal.ExecutableTargetAttr("llvm-cpu", facts["format"], configuration)
 
 
 def _numbered(target: hal.DeviceTargetAttr, device: DeviceSpec) -> hal.DeviceTargetAttr:

@@ -415,7 +415,11 @@ class FunctionConverter:
         def function(loaded: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
             return self.initialization.function_id(emitter, loaded, entry_point)
 
-        Recorder(emitter, self.executables, executable, function, arguments, lambda value: value).record(
+        def variant(name: str) -> SSAValue | None:
+            chosen = self.initialization.variant_global(name, op.affinity)
+            return None if chosen is None else emitter.load_global(chosen, i32)
+
+        Recorder(emitter, self.executables, executable, function, arguments, lambda value: value, variant).record(
             commands, command_buffer
         )
         emitter.add(hal.DeviceQueueExecuteOp(emitter.device(), emitter.queue(), wait, signal, command_buffer))
@@ -446,7 +450,7 @@ class FunctionConverter:
         emitter.go_to(op.affinity)
         capacity = emitter.index(len(table)) if table else None
         command_buffer = emitter.value(hal.CommandBufferCreateOp(emitter.device(), emitter.queue(), capacity))
-        Recorder(emitter, self.executables, start.executable, start.function, bound, constant).record(
+        Recorder(emitter, self.executables, start.executable, start.function, bound, constant, start.variant).record(
             commands, command_buffer
         )
         name = start.add_global(f"__{self.name}_memoize_result_{self.memoized}", command_buffer)

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects import hal
-from tiree.hal.targets import symbol_path
+from tiree.hal.targets import DeviceTargets, symbol_path
 from tiree.support.errors import CompileError, Diagnostic
 
 
@@ -17,6 +17,7 @@ class Executables:
 
     def __init__(self, module: ModuleOp) -> None:
         self._by_name = {op.sym_name.data: op for op in module.ops if isinstance(op, hal.ExecutableOp)}
+        self._targets = DeviceTargets(module)
 
     def executable(self, name: str) -> hal.ExecutableOp:
         found = self._by_name.get(name)
@@ -33,12 +34,26 @@ class Executables:
                     return export
         raise CompileError(f"a dispatch names {entry_point}, which executable @{executable} does not export")
 
-    def binary_symbol(self, name: str) -> SymbolRefAttr:
-        """`@executable::@image`, what to load. Raises `CompileError` when nothing has been compiled."""
+    def variants(self, name: str, device: str) -> list[hal.ExecutableVariantOp]:
+        """The variants that a device may run, the preferred first, up to one without a condition of its format."""
+        executable = self.executable(name)
+        if len(executable.variants) < 2:
+            return executable.variants
+        targets = self._targets.of(device)
+        found: list[hal.ExecutableVariantOp] = []
+        for variant in sorted(
+            (one for one in executable.variants if one.target in targets), key=lambda one: targets.index(one.target)
+        ):
+            if not any(one.condition is None and one.target.format == variant.target.format for one in found):
+                found.append(variant)
+        return found or executable.variants
+
+    def binary_symbols(self, name: str, device: str) -> list[SymbolRefAttr]:
+        """`@executable::@image`, what to load, for each variant. Raises `CompileError` when nothing was compiled."""
         executable = self.executable(name)
         if executable.binaries:
-            named = executable.variants or executable.binaries
-            return SymbolRefAttr(name, [named[0].sym_name.data])
+            named = self.variants(name, device) or executable.binaries[:1]
+            return [SymbolRefAttr(name, [one.sym_name.data]) for one in named]
         raise CompileError(
             Diagnostic(
                 f"executable @{name} has not been translated to machine code",
@@ -75,6 +90,8 @@ class Executables:
         for executable in self._by_name.values():
             if not executable.binaries:
                 continue
-            for variant, binary in zip(executable.variants, executable.binaries, strict=True):
+            binaries = {binary.sym_name.data: binary for binary in executable.binaries}
+            for variant, other in zip(executable.variants, executable.binaries, strict=True):
+                name = variant.sym_name.data
                 executable.body.block.erase_op(variant)
-                binary.properties["sym_name"] = StringAttr(variant.sym_name.data)
+                binaries.get(f"{name}_binary", other).properties["sym_name"] = StringAttr(name)

@@ -15,6 +15,7 @@ from tiree.dialects import hal, util
 from tiree.dialects.hal_affinity import ANY_QUEUE, DeviceAffinityAttr
 from tiree.hal.executables import Executables
 from tiree.hal.find_device import check_found, find_function
+from tiree.hal.select_variant import choose, load_function
 from tiree.hal.values import Emitter
 from tiree.support.symbols import SymbolNames
 
@@ -42,6 +43,8 @@ class Initialization:
         self._executables: dict[tuple[str, str], SSAValue] = {}
         self._functions: dict[tuple[SSAValue, SymbolRefAttr], SSAValue] = {}
         self._executable_globals: dict[tuple[str, str], str] = {}
+        self._variants: dict[object, SSAValue] = {}
+        self._variant_globals: dict[SSAValue, str] = {}
         self._get_devices()
 
     def _get_devices(self) -> None:
@@ -75,10 +78,45 @@ class Initialization:
         key = self.emitter.device_name, name
         found = self._executables.get(key)
         if found is None:
-            symbol = self.executables.binary_symbol(name)
-            create = hal.ExecutableCreateOp(self.emitter.device(), self.emitter.i64(ANY_QUEUE), symbol)
-            found = self._executables[key] = self.emitter.value(create)
+            found = self._executables[key] = self._load(name)
         return found
+
+    def _load(self, name: str) -> SSAValue:
+        emitter = self.emitter
+        images = self.executables.binary_symbols(name, emitter.device_name)
+        if len(images) == 1:
+            return emitter.value(hal.ExecutableCreateOp(emitter.device(), emitter.i64(ANY_QUEUE), images[0]))
+        number = self.variant(name)
+        assert number is not None
+        load = load_function(self.names.unique(f"__load_{name}"), images, ANY_QUEUE)
+        self.module.body.block.add_op(load)
+        arguments = [emitter.device(), number]
+        return emitter.value(util.CallOp(load.sym_name.data, arguments, [hal.ExecutableType()]))
+
+    def variant(self, name: str) -> SSAValue | None:
+        """The number of the variant that the emitter's device runs, inside the initializer; None: there is one."""
+        device = self.emitter.device_name
+        variants = self.executables.variants(name, device)
+        if len(variants) < 2:
+            return None
+        key = device, tuple((one.target, str(one.condition or "")) for one in variants)
+        found = self._variants.get(key)
+        if found is None:
+            what = f"HAL device `{device}` does not support any variant of executable `{name}`"
+            found = self._variants[key] = choose(self.emitter, variants, what)
+        return found
+
+    def variant_global(self, name: str, affinity: Attribute | None) -> str | None:
+        """The name of a global that holds the number of the variant, for code outside the initializer."""
+        self.emitter.go_to(affinity)
+        number = self.variant(name)
+        if number is None:
+            return None
+        global_name = self._variant_globals.get(number)
+        if global_name is None:
+            global_name = self.add_global(f"{self.emitter.device_name}_variant_{name}", number)
+            self._variant_globals[number] = global_name
+        return global_name
 
     def executable_global(self, name: str, affinity: Attribute | None) -> str:
         """The name of a global that holds the executable of a device, for code outside the initializer."""

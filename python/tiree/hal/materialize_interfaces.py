@@ -1,11 +1,14 @@
 """`tiree-hal-materialize-interfaces`: stream executables become executables for the targets of the device.
 
-In: `stream.executable`s whose functions take 32-bit words and bindings. Out: `hal.executable`s with one variant per
-target; functions take nothing and read `hal.interface.constant.load` and `hal.interface.binding.subspan`; exports say
-the layout; dispatches name `@executable::@variant::@export`.
+In: `stream.executable`s whose functions take 32-bit words and bindings. Out: `hal.executable`s with one variant for
+each target of the devices that run them (with a condition where a device has several of one format); functions take
+nothing and read `hal.interface.constant.load` and `hal.interface.binding.subspan`; exports say the layout; dispatches
+name `@executable::@variant::@export` for each variant that their device may run.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, SymbolRefAttr
@@ -15,7 +18,8 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import hal, stream
 from tiree.dialects.iree_tensor_ext import DispatchTensorType, TensorAccess
-from tiree.hal.targets import executable_targets, symbol_path
+from tiree.hal.conditions import conditions
+from tiree.hal.targets import DeviceTargets, default_device, symbol_path
 from tiree.support.errors import CompileError
 from tiree.support.typed import int_of
 
@@ -93,13 +97,15 @@ def _export(export: stream.ExecutableExportOp, ordinal: int, layout: hal.Pipelin
     return new
 
 
-def _variant(executable: stream.ExecutableOp, target: hal.ExecutableTargetAttr) -> hal.ExecutableVariantOp:
+def _variant(executable: stream.ExecutableOp, variant: _Variant) -> hal.ExecutableVariantOp:
     module = executable.inner_module
     if module is None:
         raise CompileError(f"stream.executable @{executable.sym_name.data} has no module of device code")
     module = module.clone()
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     ops: list[Operation] = []
+    if variant.condition is not None:
+        ops.append(variant.condition.clone())
     for ordinal, export in enumerate(executable.exports):
         function = functions.get(symbol_path(export.function_ref)[-1])
         if function is None:
@@ -109,7 +115,15 @@ def _variant(executable: stream.ExecutableOp, target: hal.ExecutableTargetAttr) 
         layout = _layout(function)
         ops.append(_export(export, ordinal, layout))
         _convert_function(function, layout)
-    return hal.ExecutableVariantOp(target, Region(Block([*ops, module, hal.ExecutableVariantEndOp()])))
+    body = Region(Block([*ops, module, hal.ExecutableVariantEndOp()]))
+    return hal.ExecutableVariantOp(variant.target, body, variant.name)
+
+
+@dataclass(frozen=True)
+class _Variant:
+    target: hal.ExecutableTargetAttr
+    name: str
+    condition: hal.ExecutableConditionOp | None
 
 
 class MaterializeInterfacesPass(ModulePass):
@@ -121,20 +135,26 @@ class MaterializeInterfacesPass(ModulePass):
         sources = [o for o in op.ops if isinstance(o, stream.ExecutableOp)]
         if not sources:
             return
-        targets = executable_targets(op)
+        targets = DeviceTargets(op)
+        names = targets.names()
+        asked = conditions(targets, names)
+        devices: dict[str, dict[str, None]] = {}
+        dispatches = list(targets.dispatches(op))
+        for dispatch, device in dispatches:
+            devices.setdefault(symbol_path(dispatch.entry_point)[0], {})[device] = None
+        made: dict[str, list[_Variant]] = {}
         for source in sources:
-            variants = [_variant(source, target) for target in targets]
-            executable = hal.ExecutableOp(
-                source.sym_name.data, Region(Block([*variants, hal.ExecutableEndOp()])), "private"
-            )
+            on = devices.get(source.sym_name.data) or [default_device(op)]
+            wanted = dict.fromkeys(target for device in on for target in targets.of(device))
+            variants = [_Variant(target, names[target], asked.get(target)) for target in wanted]
+            made[source.sym_name.data] = variants
+            ops = [_variant(source, variant) for variant in variants]
+            executable = hal.ExecutableOp(source.sym_name.data, Region(Block([*ops, hal.ExecutableEndOp()])), "private")
             op.body.block.insert_op_before(executable, source)
             op.body.block.erase_op(source)
-        for function in op.ops:
-            if function.name not in ("util.func", "util.initializer"):
-                continue
-            for dispatch in function.walk():
-                if isinstance(dispatch, stream.CmdDispatchOp):
-                    executable, export = symbol_path(dispatch.entry_point)
-                    dispatch.properties["entry_points"] = ArrayAttr(
-                        [SymbolRefAttr(executable, [target.symbol_name, export]) for target in targets]
-                    )
+        for dispatch, device in dispatches:
+            executable, export = symbol_path(dispatch.entry_point)
+            on = targets.of(device)
+            dispatch.properties["entry_points"] = ArrayAttr(
+                [SymbolRefAttr(executable, [one.name, export]) for one in made[executable] if one.target in on]
+            )

@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects import hal, stream
 from tiree.dialects.arith import constant_of
 from tiree.hal.executables import Executables
+from tiree.hal.select_variant import Number, select_counts
 from tiree.hal.targets import symbol_path
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError
@@ -25,7 +26,8 @@ class Recorder:
     """Records the commands of one execution.
 
     `buffers` gives, for each block argument of the execution, a buffer or an index (a slot). `outer` translates values
-    from outside the execution. `executable` returns the loaded executable of a name, `function` one of its functions.
+    from outside the execution. `executable` returns the loaded executable of a name, `function` one of its functions,
+    `variant` which of its variants that is.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Recorder:
         function: Callable[[SSAValue, SymbolRefAttr], SSAValue],
         buffers: Mapping[SSAValue, SSAValue],
         outer: Callable[[SSAValue], SSAValue],
+        variant: Number,
     ) -> None:
         self.emitter = emitter
         self.executables = executables
@@ -43,6 +46,7 @@ class Recorder:
         self.function = function
         self.buffers = buffers
         self.outer = outer
+        self.variant = variant
 
     def record(self, commands: Sequence[Operation], command_buffer: SSAValue) -> None:
         for number, command in enumerate(commands):
@@ -93,14 +97,7 @@ class Recorder:
         executable = self.executable(name)
         function = self.function(executable, entry_point)
         workload = [outer(value) for value in command.workload]
-        ops, counts = self.executables.workgroup_count(entry_point, emitter.device(), workload)
-        for op in ops:
-            constant = constant_of(op.results[0])
-            if constant is None:
-                emitter.add(op)
-                continue
-            counts = [emitter.constant(constant) if value is op.results[0] else value for value in counts]
-            op.results[0].replace_all_uses_with(emitter.constant(constant))
+        counts = self._counts(command, name, workload)
         emitter.add(
             hal.CommandBufferDispatchOp(
                 command_buffer,
@@ -113,6 +110,28 @@ class Recorder:
                 [outer(value) for value in command.resource_lengths],
             )
         )
+
+    def _counts(self, command: stream.CmdDispatchOp, name: str, workload: Sequence[SSAValue]) -> list[SSAValue]:
+        """Workgroups in x, y and z."""
+        number = self.variant(name)
+        if number is None:
+            return self._counts_of(command.entry_point, workload)
+        variants = self.executables.variants(name, self.emitter.device_name)
+        path = symbol_path(command.entry_point)
+        points = [SymbolRefAttr(name, [variant.sym_name.data, path[-1]]) for variant in variants]
+        return select_counts(self.emitter, number, [self._counts_of(point, workload) for point in points])
+
+    def _counts_of(self, entry_point: SymbolRefAttr, workload: Sequence[SSAValue]) -> list[SSAValue]:
+        emitter = self.emitter
+        ops, counts = self.executables.workgroup_count(entry_point, emitter.device(), workload)
+        for op in ops:
+            constant = constant_of(op.results[0])
+            if constant is None:
+                emitter.add(op)
+                continue
+            counts = [emitter.constant(constant) if value is op.results[0] else value for value in counts]
+            op.results[0].replace_all_uses_with(emitter.constant(constant))
+        return counts
 
 
 def commands_of(ops: Iterable[Operation]) -> list[Operation]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 
-from tiree.dialects import hal, util
+from tiree.dialects import hal, stream, util
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.symbols import SymbolNames
 
 
 def device_globals(module: ModuleOp) -> Sequence[util.GlobalOp]:
@@ -23,27 +24,74 @@ def device_globals(module: ModuleOp) -> Sequence[util.GlobalOp]:
     return devices
 
 
-def executable_targets(module: ModuleOp) -> Sequence[hal.ExecutableTargetAttr]:
-    """What executables are compiled for. Raises `CompileError` for devices that need different ones."""
-    devices = device_globals(module)
-    for device in devices:
-        target = device.initial_value
-        if not isinstance(target, hal.DeviceTargetAttr) or not target.targets.data:
-            raise CompileError(
-                Diagnostic(
-                    f"device @{device.sym_name.data} has no executable target",
-                    hint='give it #hal.device.target<"local", [#hal.executable.target<...>]>',
+class DeviceTargets:
+    """What the executables of each device of a module are compiled for, and the names of the variants."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self._devices = {device.sym_name.data: device for device in device_globals(module)}
+        self._default = default_device(module)
+        self._targets: dict[str, Sequence[hal.ExecutableTargetAttr]] = {}
+
+    def of(self, device: str) -> Sequence[hal.ExecutableTargetAttr]:
+        """The targets of a device, the preferred first. Raises `CompileError` for one without."""
+        found = self._targets.get(device)
+        if found is None:
+            global_op = self._devices.get(device)
+            target = global_op.initial_value if global_op is not None else None
+            if not isinstance(target, hal.DeviceTargetAttr) or not target.targets.data:
+                raise CompileError(
+                    Diagnostic(
+                        f"device @{device} has no executable target",
+                        hint='give it #hal.device.target<"local", [#hal.executable.target<...>]>',
+                    )
                 )
-            )
-    first, *others = (device.initial_value for device in devices)
-    assert isinstance(first, hal.DeviceTargetAttr)
-    for device, other in zip(devices[1:], others, strict=True):
-        assert isinstance(other, hal.DeviceTargetAttr)
-        if (other.device_id, other.targets) != (first.device_id, first.targets):
-            names = f"@{devices[0].sym_name.data} and @{device.sym_name.data}"
-            hint = "give all devices of a program the same kind and the same executable targets"
-            raise CompileError(Diagnostic(f"devices {names} have different targets", hint=hint))
-    return first.targets.data
+            found = self._targets[device] = list(dict.fromkeys(target.targets.data))
+        return found
+
+    def names(self) -> dict[hal.ExecutableTargetAttr, str]:
+        """A name for the variants of each target: that of its format, numbered where several have the same."""
+        names, taken = dict[hal.ExecutableTargetAttr, str](), SymbolNames()
+        for device in self._devices:
+            for target in self.of(device):
+                if target not in names:
+                    names[target] = taken.unique(target.symbol_name)
+        return names
+
+    def sharing_a_format(self) -> set[hal.ExecutableTargetAttr]:
+        """The targets of devices that have another one of the same format."""
+        found: set[hal.ExecutableTargetAttr] = set()
+        for device in self._devices:
+            targets = self.of(device)
+            formats = [target.format for target in targets]
+            found.update(target for target in targets if formats.count(target.format) > 1)
+        return found
+
+    def dispatches(self, module: ModuleOp) -> Iterator[tuple[stream.CmdDispatchOp, str]]:
+        """Every dispatch with the device that runs it."""
+        for function in module.ops:
+            if function.name not in ("util.func", "util.initializer"):
+                continue
+            for op in function.walk():
+                if isinstance(op, stream.CmdExecuteOp):
+                    device = placed_on(op.affinity, self._default)
+                    for dispatch in op.walk():
+                        if isinstance(dispatch, stream.CmdDispatchOp):
+                            yield dispatch, device
+
+
+def default_device(module: ModuleOp) -> str:
+    """The device of work that names none."""
+    default = module.attributes.get("stream.affinity.default")
+    if isinstance(default, hal.DeviceAffinityAttr):
+        return default.device_name
+    return device_globals(module)[0].sym_name.data
+
+
+def placed_on(affinity: object, default: str) -> str:
+    """The device that an affinity names; of several, the first."""
+    if isinstance(affinity, hal.DeviceOptimalAttr):
+        affinity = affinity.affinities.data[0]
+    return affinity.device_name if isinstance(affinity, hal.DeviceAffinityAttr) else default
 
 
 def symbol_path(reference: SymbolRefAttr) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ class Report(PipelineObserver):
         self._dispatches: dict[tuple[str, str], dict[str, Any]] = {}
         self._calls: Counter[str] = Counter()
         self._binaries: dict[str, int] = {}
+        self._variants: dict[str, list[dict[str, Any]]] = {}
         self._fused: dict[str, list[str]] = {}
         self._executions: list[dict[str, Any]] = []
         self._memory: list[dict[str, Any]] = []
@@ -84,6 +85,10 @@ class Report(PipelineObserver):
                 self._note_executions(module)
             case "executable-configurations" | "executable-targets":
                 self._collect(module)
+                if phase.name == "executable-configurations":
+                    from tiree.report.variants import variants
+
+                    self._variants = variants(module)
                 if phase.name == "executable-configurations" and self._kernels is not None:
                     self._kernels.note(module, "tensors")
             case "vm":
@@ -134,12 +139,17 @@ class Report(PipelineObserver):
             if executable.name != "hal.executable":
                 continue
             name = symbol_name(executable)
+            first: Operation | None = None
+            sizes: list[int] = []
             for op in executable.walk():
-                if op.name == "hal.executable.export":
+                if op.name == "hal.executable.variant":
+                    first = first or op
+                elif op.name == "hal.executable.export" and op.parent_op() is first:
                     self._collect_export(name, op)
                 elif op.name == "hal.executable.binary":
-                    data = op.properties["data"]
-                    self._binaries[name] = len(getattr(data, "buffer", b""))
+                    sizes.append(len(getattr(op.properties["data"], "buffer", b"")))
+            if sizes:
+                self._binaries[name] = sum(sizes)
 
     def _collect_export(self, executable: str, op: Operation) -> None:
         export = symbol_name(op)
@@ -172,6 +182,7 @@ class Report(PipelineObserver):
             "graphs": self._graphs,
             "executions": self._executions,
             "memory": self._memory,
+            "variants": dict(sorted(self._variants.items())),
             "binary_bytes": dict(sorted(self._binaries.items())),
             "artifact": artifact_parts(artifact, self._rodata) if artifact is not None else {"bytes": 0, "parts": []},
             "phases": [{"name": p.name, "description": p.description} for p in PHASES if p.name in used],

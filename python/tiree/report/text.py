@@ -8,7 +8,8 @@ from typing import Any
 
 def plain_text(data: dict[str, Any]) -> str:
     """The report for reading."""
-    lines = [f"tiree {data['tiree']}", "", "dispatches", *_dispatches(data), "", "executions", *_executions(data)]
+    lines = [f"tiree {data['tiree']}", "", "dispatches", *_dispatches(data), *_variants(data)]
+    lines += ["", "executions", *_executions(data)]
     lines += ["", "memory", *_memory(data), "", "machine code"]
     lines += [f"  {name}: {size} bytes" for name, size in data["binary_bytes"].items()]
     lines += ["", f"artifact: {data['artifact']['bytes']} bytes"]
@@ -23,6 +24,15 @@ def _dispatches(data: dict[str, Any]) -> Iterator[str]:
         work = f"{row.get('flops', 0)} flops, {row.get('bytes', 0)} bytes, {row['call_sites']} call sites"
         yield f"  {row['export']}: {row.get('strategy', 'none')}, workgroups {row.get('workgroups')}, {work}"
         yield from (f"    {op}" for op in row["ops"])
+
+
+def _variants(data: dict[str, Any]) -> Iterator[str]:
+    for executable, variants in data["variants"].items():
+        yield ""
+        yield f"variants of {executable}, the first that the machine can run"
+        for variant in variants:
+            asks = f", asks for {', '.join(variant['asks'])}" if variant["asks"] else ""
+            yield f"  {variant['cpu'] or variant['backend']}{asks}"
 
 
 def _executions(data: dict[str, Any]) -> Iterator[str]:

@@ -267,7 +267,12 @@ def resolve_cpu_target(
 
 
 _IMPLIED = {
+    "ssse3": ("sse3",),
+    "sse4.1": ("ssse3",),
     "sse4.2": ("sse4.1",),
+    "sse4a": ("sse3",),
+    "fma4": ("avx", "sse4a"),
+    "xop": ("fma4",),
     "avx": ("sse4.2",),
     "avx2": ("avx",),
     "fma": ("avx",),
@@ -279,9 +284,26 @@ _IMPLIED = {
     "avx512vl": ("avx512f",),
     "avx512vnni": ("avx512f",),
     "avx512bf16": ("avx512bw",),
+    "avx512ifma": ("avx512f",),
+    "avx512vpopcntdq": ("avx512f",),
+    "avx512vbmi": ("avx512bw",),
+    "avx512vbmi2": ("avx512bw",),
+    "avx512bitalg": ("avx512bw",),
+    "avx512fp16": ("avx512bw",),
     "avxvnni": ("avx2",),
+    "amx-int8": ("amx-tile",),
+    "amx-bf16": ("amx-tile",),
+    "sve": ("fullfp16",),
+    "sve2": ("sve",),
+    "sve2p1": ("sve2",),
+    "sve2-bitperm": ("sve2",),
+    "f32mm": ("sve",),
+    "f64mm": ("sve",),
+    "sme": ("bf16",),
+    "sme2": ("sme",),
+    "zvfh": ("zvfhmin",),
 }
-"""What LLVM switches on together with a feature, as far as code generation asks for it."""
+"""What LLVM switches on together with a feature, as far as code generation or the choice of a variant asks for it."""
 
 
 def _known_features(arch: str, features: str) -> str:
@@ -301,6 +323,16 @@ def _enabled(features: str) -> frozenset[str]:
             found.add(name)
             pending.extend(_IMPLIED.get(name, ()))
     return frozenset(found - {part[1:] for part in features.split(",") if part.startswith("-")})
+
+
+def enabled_features(features: str) -> frozenset[str]:
+    """The names that a feature string switches on, those that others imply included."""
+    return _enabled(features)
+
+
+def implied_features(name: str) -> frozenset[str]:
+    """What comes with a feature, itself left out."""
+    return _enabled(f"+{name}") - {name}
 
 
 def _vector_bytes(arch: str, enabled: frozenset[str]) -> int:

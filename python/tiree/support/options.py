@@ -26,6 +26,7 @@ class CompileOptions:
     llvmcpu_target_triple: str = ""
     """Empty: the host's architecture."""
     llvmcpu_target_cpu: str = "host"
+    """A CPU, or several with commas between: kernels for each, one of which is chosen when the file is loaded."""
     llvmcpu_target_cpu_features: str = ""
     """LLVM feature string such as `+avx2,+fma`, or `host`."""
     llvmcpu_debug_symbols: bool = True

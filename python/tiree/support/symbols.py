@@ -19,10 +19,11 @@ def defined_symbol(op: Operation) -> str | None:
 
 
 class SymbolNames:
-    """The names that are taken in `module`."""
+    """The names that are taken in `module`; without one, none is yet."""
 
-    def __init__(self, module: ModuleOp) -> None:
-        self._taken = {name for op in module.body.block.ops if (name := defined_symbol(op)) is not None}
+    def __init__(self, module: ModuleOp | None = None) -> None:
+        ops = module.body.block.ops if module is not None else ()
+        self._taken = {name for op in ops if (name := defined_symbol(op)) is not None}
         self._next: dict[str, int] = {}
 
     def unique(self, wanted: str) -> str:

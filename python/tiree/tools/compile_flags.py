@@ -59,7 +59,7 @@ FLAGS: tuple[Flag, ...] = (
         choices=OWN_BACKENDS, refused={**_GPU_BACKENDS, "vmvx": _VMVX, "vmvx-inline": _VMVX},
     ),
     Flag("iree-hal-list-target-backends", "action", "list the backends and exit"),
-    Flag("iree-llvmcpu-target-cpu", "str", "host, generic, or an LLVM CPU name", "host", metavar="CPU"),
+    Flag("iree-llvmcpu-target-cpu", "str", "host, generic or LLVM CPU names, with commas", "host", metavar="CPU"),
     Flag("iree-llvmcpu-target-cpu-features", "str", "host, or features such as +avx2,+fma", "", metavar="FEATURES"),
     Flag("iree-llvmcpu-target-triple", "str", "an LLVM triple; the host's if empty", "", metavar="TRIPLE"),
     Flag(

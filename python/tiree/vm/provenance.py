@@ -8,13 +8,16 @@ from tiree.version import VERSION
 
 def module_attributes(options: CompileOptions) -> list[tuple[str, str]]:
     """Key and value of each attribute, in the order in which they are written."""
-    from tiree.support.cpu_target import resolve_cpu_target
+    from tiree.support.cpu_variants import architecture, resolve_cpu_targets
 
-    target = resolve_cpu_target(
-        options.llvmcpu_target_triple, options.llvmcpu_target_cpu, options.llvmcpu_target_cpu_features
+    targets = resolve_cpu_targets(
+        options.llvmcpu_target_triple,
+        options.llvmcpu_target_cpu,
+        options.llvmcpu_target_cpu_features,
+        options.llvmcpu_stack_allocation_limit,
     )
-    arch = str(target["target_triple"]).partition("-")[0]
-    pairs = [("tiree.version", VERSION), ("tiree.target", f"{arch}-{target['cpu']}")]
+    arch = architecture(targets[0]["target_triple"])
+    pairs = [("tiree.version", VERSION), ("tiree.target", f"{arch}-{','.join(one['cpu'] for one in targets)}")]
     if options.recorded_flags:
         pairs.append(("tiree.flags", " ".join(options.recorded_flags)))
     return pairs

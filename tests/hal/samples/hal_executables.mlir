@@ -2,6 +2,11 @@
 "builtin.module"() ({
   "hal.executable"() <{sym_name = "source", sym_visibility = "private"}> ({
     "hal.executable.variant"() <{sym_name = "elf", target = #hal.executable.target<"llvm-cpu", "embedded-elf-x86_64">}> ({
+      "hal.executable.condition"() <{function_type = (!hal.device) -> i1}> ({
+      ^bb0(%d: !hal.device):
+        %ok, %value = "hal.device.query"(%d) <{category = "hal.cpu", default_value = false, key = "avx2"}> : (!hal.device) -> (i1, i1)
+        "hal.return"(%value) : (i1) -> ()
+      }) : () -> ()
       "hal.executable.export"() <{layout = #hal.pipeline.layout<constants = 2, bindings = [#hal.pipeline.binding<storage_buffer, "ReadOnly|Indirect">, #hal.pipeline.binding<storage_buffer, ReadOnly>, #hal.pipeline.binding<storage_buffer>], flags = Indirect>, ordinal = 0 : index, sym_name = "kernel", workgroup_size = [1 : index, 1 : index, 1 : index]}> ({
       ^bb0(%d: !hal.device):
         %c1 = "arith.constant"() <{value = 1 : index}> : () -> index

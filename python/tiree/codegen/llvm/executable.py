@@ -7,14 +7,14 @@ the passes that suit it; one more module holds the library table. A lone kernel 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tiree.codegen.elf.link import link
 from tiree.codegen.llvm.compile import CompiledObject, compile_ir
-from tiree.codegen.llvm.library import QUERY_SYMBOL, DebugInfo
+from tiree.codegen.llvm.library import QUERY_SYMBOL, DebugInfo, KernelInfo, LibraryVariant
 from tiree.codegen.llvm.module import ModuleEmitter
 from tiree.support.cpu_target import TargetDescription
 from tiree.support.typed import symbol_name
@@ -76,9 +76,72 @@ def emit_units(
     return [Unit(name, library.text(), target), *units]
 
 
-def _add(emitter: ModuleEmitter, function: Operation, exports: Mapping[str, ExportCounts] | None) -> None:
+@dataclass(frozen=True)
+class VariantCode:
+    """One of several variants of an executable: its code, and what it runs on."""
+
+    module: ModuleOp
+    target: TargetDescription
+    mask: int
+    """Bits of processor data that the host must have set."""
+    limits: Mapping[str, Mapping[int, int]]
+    """By kernel: the workgroups of a dimension that have work, where another variant has more."""
+
+
+def emit_variant_units(
+    name: str,
+    variants: Sequence[VariantCode],
+    exports: Mapping[str, ExportCounts],
+    keep_name: bool = True,
+    debug: DebugInfo | None = None,
+) -> list[list[Unit]]:
+    """The LLVM IR of all kernels of variants that share an image, variant by variant, and of the library tables.
+
+    The functions of a variant are named for its CPU. Otherwise as `emit_units`.
+    """
+    name = name if keep_name else ""
+    suffixes: list[str] = []
+    tables: list[LibraryVariant] = []
+    units: list[list[Unit]] = []
+    for number, variant in enumerate(variants):
+        suffix = f".{variant.target.cpu or 'generic'}"
+        suffixes.append(suffix if suffix not in suffixes else f"{suffix}.{number}")
+        made, kernels = _variant_units(variant, exports, suffixes[-1])
+        units.append(made)
+        tables.append(LibraryVariant(kernels, variant.mask))
+    anywhere = replace(variants[-1].target, cpu="", features="")
+    library = ModuleEmitter(anywhere, name)
+    library.add_variants(tables, debug)
+    return [[Unit(name or "library", library.text(), anywhere)], *units]
+
+
+def _variant_units(
+    variant: VariantCode, exports: Mapping[str, ExportCounts], suffix: str
+) -> tuple[list[Unit], list[KernelInfo]]:
+    ops = list(variant.module.body.block.ops)
+    tables = {symbol_name(op): op for op in ops if op.name == "memref.global"}
+    units: list[Unit] = []
+    kernels: list[KernelInfo] = []
+    for function in ops:
+        if function.name == "func.func":
+            emitter = ModuleEmitter(variant.target, "", tables=tables, linkage="hidden")
+            _add(emitter, function, exports, suffix, variant.limits.get(symbol_name(function)))
+            kernels += emitter.kernels
+            linked = tuple(emitter.linked.values())
+            name = f"{symbol_name(function)}{suffix}"
+            units.append(Unit(name, emitter.text(), variant.target, emitter.optimise, linked))
+    return units, kernels
+
+
+def _add(
+    emitter: ModuleEmitter,
+    function: Operation,
+    exports: Mapping[str, ExportCounts] | None,
+    suffix: str = "",
+    limits: Mapping[int, int] | None = None,
+) -> None:
     counts = (exports or {}).get(symbol_name(function))
-    emitter.add_kernel(function, counts and counts.constants, counts and counts.bindings)
+    emitter.add_kernel(function, counts and counts.constants, counts and counts.bindings, suffix, limits)
 
 
 def link_units(name: str, compiled: Sequence[CompiledObject], debug_symbols: bool = False) -> bytes:

@@ -6,6 +6,7 @@ Everything is loaded once in the entry block; none of it changes while the kerne
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.ir import Operation
@@ -73,6 +74,18 @@ def _grid_query(state: str, offsets: tuple[tuple[int, int], ...]) -> Handler:
         e.values[op.results[0]] = wide
 
     return handler
+
+
+def leave_beyond(e: Emitter, limits: Mapping[int, int]) -> None:
+    """Ends the kernel at once in workgroups from the limit of a dimension on; at the start of a kernel."""
+    for dimension, limit in sorted(limits.items()):
+        offset, bits = _ID_OFFSETS[dimension]
+        number = state_load(e, "%workgroup", offset, f"i{bits}")
+        leave, stay = e.label("leave"), e.label("stay")
+        e.branch_if(e.pure(f"icmp uge i{bits} {number}, {limit}"), leave, stay)
+        e.start_block(leave)
+        e.do("ret i32 0")
+        e.start_block(stay)
 
 
 def constant_load(e: Emitter, op: Operation) -> None:

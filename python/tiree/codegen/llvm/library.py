@@ -31,6 +31,22 @@ class KernelInfo:
     constants: int
     bindings: int
     local_memory_pages: int
+    symbol: str = ""
+    """The function's, where that is not the name."""
+
+    @property
+    def function(self) -> str:
+        """The function as LLVM writes it."""
+        return f"@{quote_symbol(self.symbol or self.name)}"
+
+
+@dataclass(frozen=True)
+class LibraryVariant:
+    """The kernels of one of several variants, and what the CPU must have for them."""
+
+    kernels: Sequence[KernelInfo]
+    mask: int
+    """Bits of the first word of processor data that must be set."""
 
 
 @dataclass(frozen=True)
@@ -72,11 +88,12 @@ _CONSTANT = "private unnamed_addr constant"
 
 
 class _Data:
-    """The constants of a table: each string once, arrays by name."""
+    """The constants of tables: each string and each array once."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self._strings: dict[str, str] = {}
+        self._arrays: dict[str, str] = {}
 
     def string(self, text: str) -> str:
         """A pointer to `text`, ended by a zero byte."""
@@ -90,50 +107,28 @@ class _Data:
         if not values:
             return "ptr null"
         elements = ", ".join(f"{type} {value}" if type != "ptr" else value for value in values)
-        self.lines.append(f"@.library.{name} = {_CONSTANT} [{len(values)} x {type}] [{elements}], align 8")
-        return f"ptr @.library.{name}"
+        content = f"[{len(values)} x {type}] [{elements}]"
+        found = self._arrays.get(content)
+        if found is None:
+            found = self._arrays[content] = f"@.library.{name}"
+            self.lines.append(f"{found} = {_CONSTANT} {content}, align 8")
+        return f"ptr {found}"
 
     def place(self, path: str, line: int) -> str:
         return f"{{ i32 {line}, i32 {len(path.encode())}, {self.string(path)} }}"
 
 
 def library_ir(name: str, kernels: list[KernelInfo], external: bool = False, debug: DebugInfo | None = None) -> str:
-    """The table and the query function for kernels `@<name>`, defined in the same module unless `external`."""
-    debug = debug or DebugInfo()
-    count = len(kernels)
+    """The table and the query function for `kernels`, defined in the same module unless `external`."""
     data = _Data()
-    functions = [f"ptr @{quote_symbol(kernel.name)}" for kernel in kernels]
-    attributes = [
-        f"{{ i64 0, i16 {k.local_memory_pages}, i8 {k.constants}, i8 {k.bindings}, i32 1, i32 1, i16 1, "
-        "i16 0, [5 x i64] zeroinitializer }"
-        for k in kernels
-    ]
-    exports = [
-        data.array("functions", "ptr", functions),
-        data.array("attributes", _ATTRIBUTES, attributes),
-        "ptr null",
-        "ptr null",
-        data.array("names", "ptr", [data.string(kernel.name) for kernel in kernels]),
-        "ptr null",
-        "ptr null",
-        _places(data, kernels, debug),
-        _stages(data, kernels, debug),
-    ]
-    sources = data.array("sources", _SOURCE, [_source(data, *item) for item in debug.sources.items()])
-    header = f"{{ i32 {LIBRARY_VERSION}, {data.string(name)}, i32 0, i32 0 }}"
-    table = [
-        "ptr @.library.header",
-        "{ i32, ptr } zeroinitializer",
-        f"{_EXPORTS} {{ i32 {count}, {', '.join(exports)} }}",
-        "i32 0",
-        f"{{ i32, ptr }} {{ i32 {len(debug.sources)}, {sources} }}",
-    ]
+    header = _header(data, name)
+    table = _table(data, kernels, debug or DebugInfo())
     return "\n".join(
         [
-            *(f"declare hidden i32 @{quote_symbol(k.name)}(ptr, ptr, ptr)" for k in kernels if external),
+            *(_declarations(kernels) if external else ()),
             *data.lines,
-            f"@.library.header = {_CONSTANT} {{ i32, ptr, i32, i32 }} {header}, align 8",
-            f"@.library = {_CONSTANT} {_LIBRARY} {{ {', '.join(table)} }}, align 8",
+            header,
+            f"@.library = {_CONSTANT} {_LIBRARY} {table}, align 8",
             f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind optsize {{",
             f"  %known = icmp eq i32 %version, {LIBRARY_VERSION}",
             "  %result = select i1 %known, ptr @.library, ptr null",
@@ -143,7 +138,88 @@ def library_ir(name: str, kernels: list[KernelInfo], external: bool = False, deb
     )
 
 
-def _places(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
+def variants_ir(
+    name: str, variants: Sequence[LibraryVariant], pointer_bytes: int, debug: DebugInfo | None = None
+) -> str:
+    """A table for each variant, and a query function that chooses the first whose CPU features the host has.
+
+    Kernels are defined in other modules. On a host for which there is none the function returns null, as for another
+    version.
+    """
+    data = _Data()
+    lines = [_header(data, name)]
+    chosen = "ptr null"
+    code = [
+        f"  %place = getelementptr inbounds i8, ptr %environment, i64 {4 * pointer_bytes}",
+        "  %features = load i64, ptr %place, align 8",
+    ]
+    for number, variant in reversed(list(enumerate(variants))):
+        table = _table(data, variant.kernels, debug or DebugInfo(), f"{number}." if number else "")
+        lines.append(f"@.library.{number} = {_CONSTANT} {_LIBRARY} {table}, align 8")
+        if not variant.mask:
+            chosen = f"ptr @.library.{number}"
+            continue
+        mask = variant.mask - (1 << 64) if variant.mask >> 63 else variant.mask
+        code += [
+            f"  %has.{number} = and i64 %features, {mask}",
+            f"  %all.{number} = icmp eq i64 %has.{number}, {mask}",
+            f"  %chosen.{number} = select i1 %all.{number}, ptr @.library.{number}, {chosen}",
+        ]
+        chosen = f"ptr %chosen.{number}"
+    return "\n".join(
+        [
+            *(line for variant in variants for line in _declarations(variant.kernels)),
+            *data.lines,
+            *lines,
+            f"define dso_local ptr @{QUERY_SYMBOL}(i32 %version, ptr %environment) nounwind optsize {{",
+            *code,
+            f"  %known = icmp eq i32 %version, {LIBRARY_VERSION}",
+            f"  %result = select i1 %known, {chosen}, ptr null",
+            "  ret ptr %result",
+            "}",
+        ]
+    )
+
+
+def _declarations(kernels: Sequence[KernelInfo]) -> list[str]:
+    return [f"declare hidden i32 {kernel.function}(ptr, ptr, ptr)" for kernel in kernels]
+
+
+def _header(data: _Data, name: str) -> str:
+    header = f"{{ i32 {LIBRARY_VERSION}, {data.string(name)}, i32 0, i32 0 }}"
+    return f"@.library.header = {_CONSTANT} {{ i32, ptr, i32, i32 }} {header}, align 8"
+
+
+def _table(data: _Data, kernels: Sequence[KernelInfo], debug: DebugInfo, prefix: str = "") -> str:
+    """The structure that the query function returns a pointer to."""
+    attributes = [
+        f"{{ i64 0, i16 {k.local_memory_pages}, i8 {k.constants}, i8 {k.bindings}, i32 1, i32 1, i16 1, "
+        "i16 0, [5 x i64] zeroinitializer }"
+        for k in kernels
+    ]
+    exports = [
+        data.array(f"{prefix}functions", "ptr", [f"ptr {kernel.function}" for kernel in kernels]),
+        data.array(f"{prefix}attributes", _ATTRIBUTES, attributes),
+        "ptr null",
+        "ptr null",
+        data.array(f"{prefix}names", "ptr", [data.string(kernel.name) for kernel in kernels]),
+        "ptr null",
+        "ptr null",
+        _places(data, kernels, debug),
+        _stages(data, kernels, debug),
+    ]
+    sources = data.array("sources", _SOURCE, [_source(data, *item) for item in debug.sources.items()])
+    table = [
+        "ptr @.library.header",
+        "{ i32, ptr } zeroinitializer",
+        f"{_EXPORTS} {{ i32 {len(kernels)}, {', '.join(exports)} }}",
+        "i32 0",
+        f"{{ i32, ptr }} {{ i32 {len(debug.sources)}, {sources} }}",
+    ]
+    return f"{{ {', '.join(table)} }}"
+
+
+def _places(data: _Data, kernels: Sequence[KernelInfo], debug: DebugInfo) -> str:
     """The places of all kernels; an unknown one has an empty path."""
     if not any(kernel.name in debug.places for kernel in kernels):
         return "ptr null"
@@ -151,7 +227,7 @@ def _places(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
     return data.array("places", _PLACE, [data.place(p.path, p.line) for p in places])
 
 
-def _stages(data: _Data, kernels: list[KernelInfo], debug: DebugInfo) -> str:
+def _stages(data: _Data, kernels: Sequence[KernelInfo], debug: DebugInfo) -> str:
     """For each kernel, the stages whose text is here and its line in each."""
     rows: list[str] = []
     for number, kernel in enumerate(kernels):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,8 @@ from xdsl.ir import Operation
 
 from tiree.codegen.llvm.emitter import Emitter, Handler
 from tiree.codegen.llvm.handlers import all_handlers
-from tiree.codegen.llvm.interface import READ_ONLY, StateLayout, state_load
-from tiree.codegen.llvm.library import DebugInfo, KernelInfo, library_ir, quote_symbol
+from tiree.codegen.llvm.interface import READ_ONLY, StateLayout, leave_beyond, state_load
+from tiree.codegen.llvm.library import DebugInfo, KernelInfo, LibraryVariant, library_ir, quote_symbol, variants_ir
 from tiree.codegen.llvm.memref import element_type
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
@@ -127,11 +127,23 @@ class ModuleEmitter:
             if op.name == "memref.global":
                 self.tables[symbol_name(op)] = op
 
-    def add_kernel(self, func: Operation, constants: int | None = None, bindings: int | None = None) -> None:
-        """Lowers one `func.func` in kernel form. Counts are those of the export's layout; without it, those in use."""
+    def add_kernel(
+        self,
+        func: Operation,
+        constants: int | None = None,
+        bindings: int | None = None,
+        suffix: str = "",
+        limits: Mapping[int, int] | None = None,
+    ) -> None:
+        """Lowers one `func.func` in kernel form. Counts are those of the export's layout; without it, those in use.
+
+        `suffix` is of the function's symbol, not of the kernel's name. `limits` are numbers of workgroups by dimension,
+        beyond which there is nothing to do.
+        """
         name = symbol_name(func)
         e = Emitter(self, name)
         e.operation = func
+        leave_beyond(e, limits or {})
         self.optimise = self.optimise or needs_optimising(func)
         region = func.regions[0]
         if len(region.blocks) != 1:
@@ -142,7 +154,7 @@ class ModuleEmitter:
         if terminator.name != "func.return" or terminator.operands:
             raise e.error("ends the kernel", "a kernel ends with func.return without operands")
         e.do("ret i32 0")
-        symbol = quote_symbol(name)
+        symbol = quote_symbol(name + suffix)
         # Without a loop nothing runs often enough to be worth padding for alignment.
         size = "" if any(op.name in ("scf.for", "scf.while") for op in func.walk()) else " optsize"
         head = (
@@ -158,6 +170,7 @@ class ModuleEmitter:
                 constants=used_constants if constants is None else constants,
                 bindings=used_bindings if bindings is None else bindings,
                 local_memory_pages=-(-e.workgroup_bytes // 4096),
+                symbol=name + suffix,
             )
         )
 
@@ -190,7 +203,17 @@ class ModuleEmitter:
 
     def add_library(self, external: bool = False, debug: DebugInfo | None = None) -> None:
         """Adds the table of all kernels; `external` ones are defined in other modules."""
-        for kernel in self.kernels:
+        self._check_counts(self.kernels)
+        self.library = library_ir(self.name, self.kernels, external, debug)
+
+    def add_variants(self, variants: Sequence[LibraryVariant], debug: DebugInfo | None = None) -> None:
+        """Adds the tables of several variants, whose kernels are in other modules."""
+        for variant in variants:
+            self._check_counts(variant.kernels)
+        self.library = variants_ir(self.name, variants, self.target.pointer_bytes, debug)
+
+    def _check_counts(self, kernels: Sequence[KernelInfo]) -> None:
+        for kernel in kernels:
             if kernel.constants > MAX_CONSTANTS or kernel.bindings > MAX_BINDINGS:
                 raise CompileError(
                     Diagnostic(
@@ -199,7 +222,6 @@ class ModuleEmitter:
                         hint="pass less per dispatch: fuse fewer operands",
                     )
                 )
-        self.library = library_ir(self.name, self.kernels, external, debug)
 
     # --- the text -------------------------------------------------------------------------------------------------
 

@@ -165,6 +165,15 @@ def _read_constant_block(reader: Reader, parts: Parts) -> None:
     parts.regions["body"] = reader.read_region(arguments)
 
 
+def _read_condition(reader: Reader, parts: Parts) -> None:
+    """`(%device: !hal.device) -> i1 { ... }`."""
+    arguments, inputs, _ = read_arguments(reader)
+    reader.want("->", " and the type of the condition")
+    outputs = list(reader.read_result_types())
+    parts.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
+    parts.regions["body"] = reader.read_region(arguments)
+
+
 def _read_sources(reader: Reader, parts: Parts) -> None:
     """`sources({...})`."""
     if reader.take_word("sources"):
@@ -213,6 +222,7 @@ _CUSTOM: dict[str, Custom] = {
     "default": _read_query_default,
     "export_regions": _read_export_regions,
     "constant_block": _read_constant_block,
+    "condition": _read_condition,
     "sources": _read_sources,
     "barrier": _read_barrier,
     "imported": _read_imported_type,
@@ -346,6 +356,7 @@ _EXECUTABLES = {
     ),
     "hal.executable.binary": "!visibility $sym_name:name <> {}+",
     "hal.executable.constant.block": "!constant_block",
+    "hal.executable.condition": "!condition",
     "hal.executable.create": (
         "device ( $device : ~device ) affinity ( $queue_affinity ) target ( $executable_target:symbol ) "
         "(? constants ( [ $constants ] ) )? : ~result {}"

@@ -100,6 +100,11 @@ function renderDispatchTable() {
   byId("dispatch-table").append(rows.length
     ? table(`${plural(rows.length, "kernel")}; flops and bytes of one call`, columns, rows)
     : el("p", { class: "empty" }, "The program has no dispatches."));
+  for (const [executable, variants] of Object.entries(data.variants)) {
+    const names = variants.map((one) => (one.cpu || one.backend) + (one.asks.length ? ` (asks for ${one.asks.join(", ")})` : ""));
+    byId("dispatch-table").append(el("p", { class: "note" },
+      `Variants of ${executable}, the first that the machine can run: ${names.join("; ")}. The table is of the first.`));
+  }
 }
 
 function renderArtifact() {
