@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases
+.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -74,6 +74,9 @@ conformance: install ## Judge all of StableHLO and write its page (an hour; STAB
 
 phases: install ## Carry on 60 programs from every phase, iree-compile's text by Tiree and the reverse (minutes)
 	TIREE_PHASE_PROGRAMS=60 $(BIN)/python -m pytest -q tests/phases
+
+functions: install ## Functions of jax.numpy, lax, nn, scipy.special: each in all of its types (minutes)
+	TIREE_ALL_TYPES=1 $(BIN)/python -m pytest -q tests/proofs/test_jax_functions.py
 
 wheel: install ## Build the abi3 wheel
 	$(BIN)/maturin build --release --strip

@@ -53,6 +53,13 @@ SIMPLE = [
         rtol=1e-5,
         atol=1e-5,
     ),
+    # Sums of two products, which compete for one multiply-add.
+    Case("sum_of_products", lambda x: jnp.sum(x * 0.5 + x * jnp.abs(x), axis=1), (X,), rtol=1e-5, atol=1e-5),
+    Case(
+        "any_of_products",
+        lambda x: jnp.any(x * 0.5 + x * jnp.abs(x) > 1 - 0.03 * x * x, axis=2),
+        (X,),
+    ),
     Case("logsumexp", lambda x: jax.nn.logsumexp(x, axis=-1), (X,), rtol=1e-5, atol=1e-6),
     Case("softmax", lambda x: jax.nn.softmax(x, axis=-1), (X,), rtol=1e-5, atol=1e-6),
 ]

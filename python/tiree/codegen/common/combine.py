@@ -185,7 +185,10 @@ def _leaf(value: SSAValue, accumulator: SSAValue, dependent: dict[SSAValue, None
 
 
 def fused_products(generic: GenericNode) -> dict[Operation, None]:
-    """The `mulf`s of a reduction body whose only use is an `addf`: those that become a fused multiply-add."""
+    """The `mulf`s of a reduction body whose only use is an `addf`: those that become a fused multiply-add.
+
+    A sum of two products fuses the first of them.
+    """
     cached: dict[Operation, None] | None = generic.__dict__.get("_fused_products")
     if cached is None:
         cached = {}
@@ -193,7 +196,8 @@ def fused_products(generic: GenericNode) -> dict[Operation, None]:
             for op in generic.body.ops:
                 if op.name == "arith.mulf" and _wide(op.results[0].type):
                     users = [use.operation for use in op.results[0].uses]
-                    if len(users) == 1 and users[0].name == "arith.addf" and users[0].parent is generic.body:
+                    one = len(users) == 1 and users[0].name == "arith.addf" and users[0].parent is generic.body
+                    if one and not any(operand.owner in cached for operand in users[0].operands):
                         cached[op] = None
         generic.__dict__["_fused_products"] = cached
     return cached
