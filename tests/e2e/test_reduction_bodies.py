@@ -40,18 +40,26 @@ def test_sum_of_two_products(reducer: str) -> None:
 
 @pytest.mark.parametrize("reducer", ["or", "and"])
 def test_comparison_of_a_sum_of_products(reducer: str) -> None:
-    lines = TWO_PRODUCTS + f"""
+    lines = (
+        TWO_PRODUCTS
+        + f"""
   %z = stablehlo.compare GT, %s, %a : (tensor<{COUNT}xf32>, tensor<{COUNT}xf32>) -> tensor<{COUNT}xi1>"""
+    )
     got = run(lines, "i1", reducer, str(reducer == "and").lower())
     assert bool(got) == (reducer == "or")
 
 
 def test_sums_of_three_products_and_of_one_product_twice() -> None:
-    lines = TWO_PRODUCTS + f"""
+    lines = (
+        TWO_PRODUCTS
+        + f"""
   %t = stablehlo.multiply %a, %d : tensor<{COUNT}xf32>
   %u = stablehlo.add %t, %s : tensor<{COUNT}xf32>
   %v = stablehlo.multiply %b, %c : tensor<{COUNT}xf32>
   %w = stablehlo.add %v, %v : tensor<{COUNT}xf32>
   %z = stablehlo.add %u, %w : tensor<{COUNT}xf32>"""
+    )
     a, b, c, d = VALUES.astype(np.float64)
-    np.testing.assert_allclose(run(lines, "f32", "add", "1.0"), 1 + (a * b + c * d + a * d + 2 * b * c).sum(), rtol=1e-5)
+    np.testing.assert_allclose(
+        run(lines, "f32", "add", "1.0"), 1 + (a * b + c * d + a * d + 2 * b * c).sum(), rtol=1e-5
+    )

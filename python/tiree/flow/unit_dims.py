@@ -7,10 +7,12 @@ simpler: a 1x1 convolution becomes a contraction.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap
 from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp
@@ -56,9 +58,23 @@ def loops_to_drop(op: Operation) -> list[int]:
         return loops
     positions = [-1 if extent == 1 else dim for dim, extent in enumerate(extents)]
     pads = any(isinstance(value.owner, Operation) and value.owner.name == "tensor.pad" for value in op.operands)
-    if pads or any(adds_loops(renumber(map, positions, len(extents))) for map in maps_of(op)):
+    maps = [renumber(map, positions, len(extents)) for map in maps_of(op)]
+    if pads or any(adds_loops(map) for map in maps):
+        return []
+    if any(_reads_a_part(map, shape_of(value), extents) for map, value in zip(maps, op.operands, strict=True)):
         return []
     return loops
+
+
+def _reads_a_part(map: AffineMap, shape: Sequence[int], extents: Sequence[int]) -> bool:
+    """Whether a loop alone indexes a dimension that is longer than it: a window that leaves a rest of its input.
+
+    A map to the loop alone would say that the loop is as long as the dimension.
+    """
+    return any(
+        isinstance(expr, AffineDimExpr) and extents[expr.position] != size
+        for expr, size in zip(map.results, shape, strict=True)
+    )
 
 
 def _keeps(expr: AffineExpr, size: int) -> bool:

@@ -47,6 +47,12 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
         raise Unsupported("without dimension_numbers")
     numbers = attr.data
     lhs, rhs = op.operands[:2]
+    type = signless(ranked_type(op.results[0]))
+    assert is_tensor_type(type)
+    if 0 in type.get_shape() and not concerns_dynamic(op):
+        # A kernel that fits nowhere would read beyond its input.
+        lowering.set(op.results[0], lowering.empty(type))
+        return
     spatial = len(numbers.input_spatial_dimensions)
     ones = [1] * spatial
     strides = ints_property(op, "window_strides", ones)
@@ -61,8 +67,6 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
         kernel = reverse_value(lowering, kernel, flipped, (kernel.type, sizes_of_new(lowering, kernel)))
     else:
         kernel = reverse(lowering, kernel, flipped)
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
     builder = _Loops(numbers, strides, rhs_dilation, feature_groups, batch_groups)
     sizes: Sequence[Size] = type.get_shape()
     if concerns_dynamic(op) or is_dynamic(value.type):

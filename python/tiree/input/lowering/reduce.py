@@ -160,6 +160,11 @@ def _reduce_window(lowering: Lowering, op: Operation) -> None:
     dilations = ints_property(op, "window_dilations", ones)
     padding = ints_property(op, "padding", [0] * (2 * rank))
     types = _result_types(op)
+    if 0 in types[0].get_shape():
+        # A window that fits nowhere would read beyond its input.
+        for old, type in zip(op.results, types, strict=True):
+            lowering.set(old, lowering.empty(type))
+        return
     block = body_of(op)
     padded = [
         pad_with(lowering, op, (value, init), padding[0::2], padding[1::2], [b - 1 for b in base])

@@ -17,7 +17,6 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import arith_ext
 from tiree.dialects.arith import constant_int
-from tiree.dialects.stablehlo_attrs import EnumAttr
 from tiree.input.lowering.scalar import ScalarBuilder, float_width, inherent, integer_width, widened
 from tiree.support.typed import is_complex_type, is_integer_attr, is_integer_type, is_tensor_type
 
@@ -168,8 +167,9 @@ def _shift(op_class: type[Operation]) -> Scalar:
 
 
 def _enum(op: Operation, name: str) -> str:
-    attr = inherent(op, name)
-    return attr.data if isinstance(attr, EnumAttr) else ""
+    # CHLO has enumerations of its own with the same values.
+    value = getattr(inherent(op, name), "data", "")
+    return value if isinstance(value, str) else ""
 
 
 def comparison(op: Operation) -> str:

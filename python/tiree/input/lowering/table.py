@@ -11,6 +11,7 @@ from tiree.input.lowering import (
     elementwise,
     expand,
     gather,
+    numpy_broadcast,
     reduce,
     scatter,
     sort,
@@ -31,4 +32,5 @@ HANDLERS = {
     **expand.HANDLERS,
     **triangular.HANDLERS,
     **cholesky.HANDLERS,
+    **numpy_broadcast.HANDLERS,
 }
