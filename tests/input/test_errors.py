@@ -8,8 +8,8 @@ from tiree.support.errors import CompileError
 UNSUPPORTED = """
 module @m {
   func.func @f(%a: tensor<4xf32>, %b: tensor<2x2xf32>, %c: tensor<4xcomplex<f32>>) -> tensor<2x2xf32> {
-    %0 = "stablehlo.cholesky"(%b) <{lower = true}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
-    %1 = "stablehlo.cholesky"(%0) <{lower = true}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    %0 = "stablehlo.unary_einsum"(%b) <{einsum_config = "ab->ba"}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
+    %1 = "stablehlo.unary_einsum"(%0) <{einsum_config = "ab->ba"}> : (tensor<2x2xf32>) -> tensor<2x2xf32>
     %2 = "stablehlo.floor"(%c) : (tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
     %3 = "stablehlo.replica_id"() : () -> tensor<ui32>
     %4 = "stablehlo.custom_call"(%a) <{call_target_name = "my_kernel"}> : (tensor<4xf32>) -> tensor<4xf32>
@@ -24,7 +24,7 @@ def test_all_unsupported_ops_are_reported(lowered) -> None:
         lowered(UNSUPPORTED)
     texts = [str(one) for one in caught.value.diagnostics]
     assert len(texts) == 4
-    assert "stablehlo.cholesky is not supported (2 uses)" in texts[0]
+    assert "stablehlo.unary_einsum is not supported (2 uses)" in texts[0]
     assert ":4:" in texts[0]
     assert ":5:" in texts[0]
     assert "stablehlo.floor on elements of type complex<f32>" in texts[1]

@@ -27,7 +27,7 @@ from tiree.input.lowering.dynamic_movement import (
     reverse_value,
     window_size,
 )
-from tiree.input.lowering.scalar import inherent, scalar_attribute
+from tiree.input.lowering.scalar import encoded, inherent, scalar_attribute
 from tiree.input.lowering.shape_values import integers_of
 from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
 from tiree.support.typed import is_tensor_type
@@ -115,9 +115,7 @@ def _numbers(amounts: Sequence[Size]) -> list[int] | None:
 
 
 def _rank0(scalar: ScalarAttr) -> DenseAttr:
-    from tiree.dialects.dense import encode_scalar
-
-    return DenseAttr.from_buffer(TensorType(scalar.type, []), encode_scalar(scalar.type, scalar.value.data), splat=True)
+    return DenseAttr.from_buffer(TensorType(scalar.type, []), encoded(scalar), splat=True)
 
 
 class _Loops:

@@ -15,7 +15,7 @@ from tiree.dialects.chlo import BROADCASTING
 from tiree.dialects.dense import DenseAttr
 from tiree.input.lowering.context import Lowering, Splat, Unsupported, map_attr, signless, tensor_type
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
-from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute
+from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder, inherent, scalar_attribute
 from tiree.input.lowering.structural import ints_property, set_constant, squeeze
 from tiree.support.typed import is_tensor_type
 
@@ -52,7 +52,7 @@ def _placed(lowering: Lowering, op: Operation, operand: SSAValue) -> tuple[SSAVa
 def _broadcasting(lowering: Lowering, op: Operation) -> None:
     scalar = SCALARS[_scalar_name(op.name)]
     inputs: list[tuple[SSAValue, AffineMapAttr]] = []
-    places: list[int | IntegerAttr | FloatAttr] = []
+    places: list[int | ScalarAttr] = []
     for operand in op.operands:
         repeated = lowering.splat(operand)
         places.append(len(inputs) if repeated is None else repeated)
