@@ -4,8 +4,9 @@
 
 Counted in the disassembly of both files by one tool: dispatches, transfers (copies, fills, updates) and instructions.
 Memory is what one call allocates at its peak above its arguments, and bytes are those of the file without the
-weights. Both files run in Tiree's runtime, and their results are compared with JAX's. `--times N` adds the wall time
-of the compilers, medians of N runs in turns, for an idle machine. Exits with 1 where Tiree has more of anything.
+weights. `packed` is the largest slab of transients of a schedule by the most bytes that are live at one of its
+commands. Both files run in Tiree's runtime, and their results are compared with JAX's. `--times N` adds what the
+compilers take, see `compile_times.py`. Exits with 1 where Tiree has more of anything than it may.
 """
 
 from __future__ import annotations
@@ -13,17 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from compare_iree import SIZE_FLAGS, compile_command, run
+from compile_times import cpu_seconds
 from ten_models import NETWORKS, Network
 
 MAKERS = ("tiree", "iree")
@@ -33,12 +33,14 @@ TRANSFERS = tuple(f"@hal.command_buffer.{kind}_buffer" for kind in ("copy", "fil
 
 @dataclass
 class Figures:
-    """Of one file. `seconds` is 0 where no times were asked for; `error` the largest relative one of a result."""
+    """Of one file. `seconds` is CPU time, 0 where no times were asked for; `packed` is 0 for IREE, which prints no
+    plan; `error` is the largest relative one of a result."""
 
     dispatches: int
     transfers: int
     instructions: int
     peak_bytes: int
+    packed: float
     file_bytes: int
     small_bytes: int
     error: float
@@ -75,6 +77,12 @@ def measure(path: Path, network: Network, expected: list[np.ndarray]) -> tuple[i
     return peak.peak_bytes, max(errors)
 
 
+def most_over(report: Path) -> float:
+    """The largest ratio of an execution's slab of transients to its most live bytes; 1 without transients."""
+    plans = json.loads(report.read_text())["memory"]
+    return max((plan["slab_bytes"] / plan["max_live_bytes"] for plan in plans if plan["max_live_bytes"]), default=1.0)
+
+
 def compare(network: Network, folder: Path, times: int) -> dict[str, Figures]:
     """The figures by maker."""
     import jax
@@ -87,30 +95,31 @@ def compare(network: Network, folder: Path, times: int) -> dict[str, Figures]:
         paths = [folder / f"{network.name}.{maker}{suffix}.vmfb" for suffix in ("", ".small")]
         for path, flags in zip(paths, ([], SIZE_FLAGS), strict=True):
             run(compile_command(f"{maker}-compile", source, path, flags))
+        packed = 0.0
+        if maker == "tiree":
+            plan = folder / "report.json"
+            run(compile_command("tiree-compile", source, folder / "reported.vmfb", [f"--tiree-report={plan}"]))
+            packed = most_over(plan)
         peak, error = measure(paths[0], network, expected)
         weights = network.weight_bytes if network.holds_weights else 0
         sizes = [path.stat().st_size - weights for path in paths]
-        found[maker] = Figures(*counts(paths[0]), peak, *sizes, error)
-    seconds: dict[str, list[float]] = {maker: [] for maker in MAKERS}
-    for _ in range(times):
-        for maker in MAKERS:
-            start = time.perf_counter()
-            run(compile_command(f"{maker}-compile", source, folder / "timed.vmfb", []))
-            seconds[maker].append(time.perf_counter() - start)
+        found[maker] = Figures(*counts(paths[0]), peak, packed, *sizes, error)
+    seconds = cpu_seconds({maker: [f"{maker}-compile", source] for maker in MAKERS}, folder, times)
     for maker in MAKERS:
-        found[maker].seconds = statistics.median(seconds[maker]) if times else 0.0
+        found[maker].seconds = seconds[maker]
     return found
 
 
 BARS = {
     "dispatches": 1.0,
-    "transfers": None,
+    "transfers": 1.0,
     "instructions": 1.0,
     "peak_bytes": 1.0,
+    "packed": 1.1,
     "small_bytes": 0.6,
     "seconds": 1.0,
 }
-"""The ratio that the project asks for, where it asks for one."""
+"""The ratio that the project asks for; of `packed`, which is one itself, its most."""
 
 
 def report(name: str, found: dict[str, Figures]) -> tuple[str, list[str]]:
@@ -120,8 +129,11 @@ def report(name: str, found: dict[str, Figures]) -> tuple[str, list[str]]:
     missed: list[str] = []
     for key, bar in BARS.items():
         a, b = ours[key], theirs[key]
-        ok = bar is None or a <= bar * b
-        cells.append(f"{a:,.4g} / {b:,.4g}" + (f" = {a / b:.2f}" if b else "") + ("" if ok else " MISSED"))
+        if key == "packed":
+            b = 1.0
+        ok = a <= bar * b
+        ratio = f"{a:,.4g} / {b:,.4g}" + (f" = {a / b:.2f}" if b else "")
+        cells.append((f"{a:.2f}" if key == "packed" else ratio) + ("" if ok else " MISSED"))
         if not ok:
             missed.append(f"{name}: {key}")
     cells.append(f"{ours['error']:.1e} / {theirs['error']:.1e}")

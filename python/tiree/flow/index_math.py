@@ -79,6 +79,10 @@ class IndexBuilder:
             )
         )
 
+    def below(self, left: SSAValue, right: SSAValue) -> SSAValue:
+        """Whether `left` is less than `right`."""
+        return self.compare(_SLT, left, right)
+
     def both(self, left: SSAValue | None, right: SSAValue | None) -> SSAValue | None:
         """The conjunction of two tests; None stands for true."""
         if left is None or right is None:

@@ -2,7 +2,7 @@
 
 In: tensor.concat and pad. Out: `tensor.insert_slice`, and generics that select between the source and the pad
 value. A pad whose only reader is a windowed op stays: it joins that op's dispatch. Slices and insertions need no
-change: dispatches load and store boxes of tensors.
+change: dispatches load and store boxes of tensors; `concat_reads.py` says which concatenations are not put together.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from xdsl.ir.affine import AffineMap
 from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
+from tiree.flow.concat_reads import read_in_pieces
 from tiree.flow.cumulative import convert_cumulative
 from tiree.flow.index_math import IndexBuilder
 from tiree.flow.sink_scalars import reads_tensor
@@ -204,3 +205,6 @@ class ConvertPadsAndConcats(ModulePass):
             for inner in list(block.ops):
                 if (convert := CONVERTERS.get(inner.name)) is not None:
                     convert(inner)
+            for inner in list(block.ops):
+                if inner.name == "tensor.insert_slice":
+                    read_in_pieces(inner)

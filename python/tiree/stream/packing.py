@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 ALIGNMENT = 64
 """Bytes; every offset is a multiple of it."""
@@ -40,15 +41,16 @@ def aligned(size: int) -> int:
 
 def max_live_bytes(intervals: Sequence[Interval]) -> int:
     """The most bytes (each tensor rounded up to the alignment) that are live at one command: no packing takes less."""
-    changes: dict[int, int] = {}
+    return max(live_profile(intervals, 1 + max((interval.last for interval in intervals), default=0)))
+
+
+def live_profile(intervals: Sequence[Interval], commands: int) -> list[int]:
+    """The bytes (each tensor rounded up to the alignment) that are live at each of so many commands."""
+    changes = [0] * (commands + 1)
     for interval in intervals:
-        changes[interval.first] = changes.get(interval.first, 0) + aligned(interval.size)
-        changes[interval.last + 1] = changes.get(interval.last + 1, 0) - aligned(interval.size)
-    live = most = 0
-    for moment in sorted(changes):
-        live += changes[moment]
-        most = max(most, live)
-    return most
+        changes[interval.first] += aligned(interval.size)
+        changes[interval.last + 1] -= aligned(interval.size)
+    return list(accumulate(changes[:commands]))
 
 
 class _Placed:

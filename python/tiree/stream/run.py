@@ -17,9 +17,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import stream
 from tiree.dialects.hal_affinity import DeviceAffinityAttr, optimal
+from tiree.dialects.stream import ResourceAccess
 from tiree.stream.affinity import Affinities
 from tiree.stream.packing import Interval, aligned, pack
 from tiree.stream.parts import Part, conflict, last_of, parts_of
+from tiree.stream.slice_views import SliceView, copy_costly_views
 from tiree.stream.storage import Command, HostBuilder, Length, Range, Storage
 from tiree.support.locations import take_location
 from tiree.support.typed import array_of, ints_of
@@ -32,12 +34,28 @@ class Run:
         self.commands: list[Command] = []
         self.required: list[Storage] = []
         """Storages that must have a place afterwards even if no command touches them (empty tensors)."""
+        self.views: dict[Storage, SliceView] = {}
+        """The slices that so far need no copy, by their storages."""
 
     def add(self, command: Command) -> None:
         self.commands.append(command)
 
     def __bool__(self) -> bool:
         return bool(self.commands) or any(not storage.outermost()[0].is_placed for storage in self.required)
+
+    def settle_views(self, handled: Collection[Operation]) -> None:
+        """Copies the slices that as views would cost more memory than copies do."""
+        copied = copy_costly_views(
+            self.commands,
+            list(self.views.values()),
+            is_needed_later=lambda storage: storage.escapes or _is_used_outside(storage, handled),
+        )
+        order = {view: number for number, view in enumerate(self.views.values())}
+        for view in sorted(copied, key=lambda view: (-view.position, -order[view])):
+            length = view.result.length
+            ranges = [Range(view.source, length, view.offset), Range(view.result, length)]
+            access = [int(ResourceAccess.READ), int(ResourceAccess.WRITE)]
+            self.commands.insert(view.position, Command("copy", ranges, access, affinity=view.affinity))
 
     def new_storages(self) -> list[tuple[Storage, int, int]]:
         """Storages without a place, with the first and last command that touches them, in order of first use."""
@@ -61,7 +79,9 @@ class Run:
 
 
 def _is_used_outside(storage: Storage, handled: Collection[Operation]) -> bool:
-    return any(use.operation not in handled for value in storage.values for use in value.uses)
+    if any(use.operation not in handled for value in storage.values for use in value.uses):
+        return True
+    return any(view.inside is not None and _is_used_outside(view, handled) for view in storage.views)
 
 
 def _classify(storage: Storage, handled: Collection[Operation]) -> str:

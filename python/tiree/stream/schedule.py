@@ -25,9 +25,10 @@ from tiree.stream.affinity import Affinities
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
 from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
-from tiree.stream.liveness import is_tensor, root_of, written_operands
+from tiree.stream.liveness import is_tensor
 from tiree.stream.patterns import is_splat
 from tiree.stream.run import Run, RunEmitter
+from tiree.stream.slice_views import view_slices
 from tiree.stream.storage import HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.tensor_ops import TensorOps, scalar_of
 from tiree.support.branches import BRANCHES, branch_arguments, branch_with
@@ -47,10 +48,7 @@ class Scheduler(TensorOps):
         affinities: Affinities,
         strip_assertions: bool,
     ) -> None:
-        written = {
-            root_of(op.operands[index]) for block in region.blocks for op in block.ops for index in written_operands(op)
-        }
-        super().__init__(HostBuilder(region.blocks[0], affinities.default), written)
+        super().__init__(HostBuilder(region.blocks[0], affinities.default), view_slices(region))
         self.affinities = affinities
         self.region = region
         self.pool = pool
@@ -154,6 +152,7 @@ class Scheduler(TensorOps):
 
     def flush(self) -> None:
         """Emits what was asked for; `timepoint` is its end."""
+        self.run.settle_views(self.handled)
         if self.run:
             self.timepoint = RunEmitter(self.run, self.builder, self.timepoint, self.affinities).emit(self.handled)
             self.run = Run()

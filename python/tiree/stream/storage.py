@@ -63,6 +63,8 @@ class Storage:
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     escapes: bool = False
     """Needed after the run even if no use says so (an operand of a branch that is being rewritten)."""
+    views: list[Storage] = field(default_factory=list["Storage"])
+    """Slices of it that have no memory of their own, unless they are no longer `inside`."""
     inside: tuple[Storage, int] | None = None
     """Lies in another storage at an offset: whoever writes it writes there directly."""
 

@@ -20,6 +20,7 @@ from tiree.dialects.stream import ResourceAccess
 from tiree.stream.liveness import VIEWS, tied_operand
 from tiree.stream.patterns import doubling_steps, is_splat, pattern_constant, scalar_patterns, smallest_pattern
 from tiree.stream.run import Run
+from tiree.stream.slice_views import SliceView
 from tiree.stream.storage import Command, HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.words import pack_words, word_types
 from tiree.support.errors import CompileError, Diagnostic
@@ -32,9 +33,9 @@ _MAX_ROWS = 4096
 class TensorOps(ABC):
     """Base of the scheduler: commands for the operations that stay on the device."""
 
-    def __init__(self, builder: HostBuilder, written_roots: set[SSAValue]) -> None:
+    def __init__(self, builder: HostBuilder, view_slices: set[Operation]) -> None:
         self.builder = builder
-        self.written_roots = written_roots
+        self.view_slices = view_slices
         self.run = Run()
         self.storages: dict[SSAValue, Storage] = {}
         self.handled: set[Operation] = set()
@@ -102,7 +103,7 @@ class TensorOps(ABC):
             storage = self.fill_constant(constant, byte_length(value.type, op))
         else:
             storage = self.storage_of(value, op)
-            if storage.is_whole:
+            if storage.is_whole or storage in self.run.views:
                 storage.escapes = True
                 self.run.required.append(storage)
                 return storage
@@ -301,6 +302,12 @@ class TensorOps(ABC):
         static, dynamic = self._byte_offset(self._box_starts(op, 2), source_type)
         offsets, piece = self._rows(type.get_shape(), source_type, op)
         result = self.new_storage(op.results[0], op)
+        if op in self.view_slices:
+            result.inside = source, static
+            source.views.append(result)
+            view = SliceView(result, source, static, len(self.run.commands), self.builder.affinity)
+            self.run.views[result] = view
+            return
         for number, offset in enumerate(offsets):
             self.copy(Range(source, piece, static + offset, dynamic), Range(result, piece, number * piece))
 
