@@ -1,4 +1,4 @@
-"""The `hal` dialect: devices, memory, executables and command buffers, one name space for its six files."""
+"""The `hal` dialect: devices, memory, executables and command buffers, one name space for its seven files."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from tiree.dialects.hal_attrs import *  # noqa: F403
 from tiree.dialects.hal_attrs import HAL_ATTRIBUTES
 from tiree.dialects.hal_command_buffer import *  # noqa: F403
 from tiree.dialects.hal_command_buffer import HAL_COMMAND_BUFFER_OPS
+from tiree.dialects.hal_devices import *  # noqa: F403
 from tiree.dialects.hal_executable import *  # noqa: F403
 from tiree.dialects.hal_executable import HAL_EXECUTABLE_OPS
 from tiree.dialects.hal_ops import *  # noqa: F403

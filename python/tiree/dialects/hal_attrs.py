@@ -30,6 +30,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 from tiree.dialects.hal_affinity import AFFINITY_ATTRIBUTES
+from tiree.dialects.hal_devices import DEVICE_ATTRIBUTES
 from tiree.support.typed import int_of, is_array_attr
 
 
@@ -406,6 +407,7 @@ HAL_ATTRIBUTES: list[type[Attribute]] = [
     ExecutableTargetAttr,
     DeviceTargetAttr,
     *AFFINITY_ATTRIBUTES,
+    *DEVICE_ATTRIBUTES,
     PipelineBindingAttr,
     PipelineLayoutAttr,
 ]

@@ -1,23 +1,25 @@
 """`tiree-hal-assign-target`: names the devices that a module is compiled for.
 
-In: a module that may have named them itself; promises of devices. Out: a `util.global private` with a
-`#hal.device.target` for each (`@__device_0` unless it has a name), affinities to them in the place of promises, and the
-module attribute `stream.affinity.default` that points to the device of work that names none.
+In: a module that may have named them itself, by globals or by its attribute `hal.device.targets`; promises of devices.
+Out: a `util.global private` for each (`@__device_0` unless it has a name) that says what it is (`resolve_devices.py`),
+affinities to them in the place of promises, and the module attribute `stream.affinity.default` that points to the
+device of work that names none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import IndexType, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
 from tiree.dialects import hal, util
-from tiree.support.devices import FLAG, DeviceSpec, default_device, parse_devices
+from tiree.hal.resolve_devices import Resolver, cpu_target, module_devices
+from tiree.support.cpu_variants import resolve_cpu_targets
+from tiree.support.devices import FLAG, LOCAL, default_device, parse_devices
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
@@ -25,33 +27,6 @@ from tiree.support.symbols import SymbolNames
 DEVICE_GLOBAL = "__device_0"
 _PLACES = ("target", "affinity", "stream.affinity")
 """What properties and attributes name a device."""
-
-
-def device_target(triple: str, cpu: str, features: str, stack_limit: int) -> hal.DeviceTargetAttr:
-    """The local CPU device for a triple, CPUs (with commas between) and features.
-
-    Raises `CompileError` for names that LLVM does not know.
-    """
-    from tiree.support.cpu_variants import resolve_cpu_targets
-
-    targets = [_cpu_target(facts) for facts in resolve_cpu_targets(triple, cpu, features, stack_limit)]
-    return hal.DeviceTargetAttr("local", targets)
-
-
-def _cpu_target(facts: Mapping[str, Any]) -> hal.ExecutableTargetAttr:
-    configuration: dict[str, Attribute] = {
-        name: IntegerAttr(value, i64) if isinstance(value, int) else StringAttr(value)
-        for name, value in sorted(facts.items())
-        if name != "format"
-    }
-    return hal.ExecutableTargetAttr("llvm-cpu", facts["format"], configuration)
-
-
-def _numbered(target: hal.DeviceTargetAttr, device: DeviceSpec) -> hal.DeviceTargetAttr:
-    if device.ordinal is None:
-        return target
-    number = {"ordinal": IntegerAttr(device.ordinal, IndexType())}
-    return hal.DeviceTargetAttr(target.device_id.data, target.targets.data, number)
 
 
 @dataclass(frozen=True)
@@ -71,28 +46,55 @@ class AssignTargetPass(ModulePass):
     """Name or number of the device of work that names none."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
-        given = [o.sym_name.data for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)]
-        default = given[0] if given else self._name_devices(op, given)
+        resolver = Resolver(self._targets(), self.stack_limit)
+        named = dict(module_devices(op))
+        given = [o for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)]
+        for device in given:
+            if device.initial_value is not None:
+                resolved = resolver.resolve(device.initial_value, f"device @{device.sym_name.data}")
+                device.properties["initial_value"] = resolved
+        names = [device.sym_name.data for device in given]
+        if named:
+            values = {name: resolver.resolve(value, f"device @{name}") for name, value in named.items()}
+            default = _add_devices(op, values, names)[0]
+        elif names:
+            default = names[0]
+        else:
+            default = self._name_devices(op, resolver, names)
         op.attributes.setdefault("stream.affinity.default", hal.DeviceAffinityAttr(default))
         for inner in op.walk():
-            _keep_promises(inner, given)
+            _keep_promises(inner, names)
 
-    def _name_devices(self, module: ModuleOp, names: list[str]) -> str:
+    def _targets(self) -> Sequence[hal.ExecutableTargetAttr]:
+        """The executable targets that flags name."""
+        if self.device is not None:
+            return self.device.targets.data
+        resolved = resolve_cpu_targets(self.triple, self.cpu, self.features, self.stack_limit)
+        return [cpu_target(facts) for facts in resolved]
+
+    def _name_devices(self, module: ModuleOp, resolver: Resolver, names: list[str]) -> str:
         """Makes the globals, adds their names to `names`; returns that of the default device."""
-        specs = parse_devices(self.devices or ("local",))
+        specs = parse_devices(self.devices or (LOCAL,))
         default = default_device(specs, self.default)
-        target = self.device or device_target(self.triple, self.cpu, self.features, self.stack_limit)
-        symbols = SymbolNames(module)
-        made = [
-            util.GlobalOp(symbols.unique(device.name), hal.DeviceType(), _numbered(target, device)) for device in specs
-        ]
-        names.extend(device.sym_name.data for device in made)
-        block = module.body.block
-        if block.first_op is None:
-            block.add_ops(made)
+        if self.device is not None:
+            values: dict[str, Attribute] = {specs[0].name: self.device}
         else:
-            block.insert_ops_before(made, block.first_op)
-        return names[specs.index(default)]
+            values = {device.name: resolver.from_spec(device) for device in specs}
+        return _add_devices(module, values, names)[specs.index(default)]
+
+
+def _add_devices(module: ModuleOp, values: Mapping[str, Attribute], names: list[str]) -> list[str]:
+    """Makes the globals; returns their names, which are added to `names`."""
+    symbols = SymbolNames(module)
+    made = [util.GlobalOp(symbols.unique(name), hal.DeviceType(), value) for name, value in values.items()]
+    block = module.body.block
+    if block.first_op is None:
+        block.add_ops(made)
+    else:
+        block.insert_ops_before(made, block.first_op)
+    new = [device.sym_name.data for device in made]
+    names.extend(new)
+    return new
 
 
 def _keep_promises(op: Operation, names: list[str]) -> None:

@@ -17,7 +17,7 @@ class Executables:
 
     def __init__(self, module: ModuleOp) -> None:
         self._by_name = {op.sym_name.data: op for op in module.ops if isinstance(op, hal.ExecutableOp)}
-        self._targets = DeviceTargets(module)
+        self.targets = DeviceTargets(module)
 
     def executable(self, name: str) -> hal.ExecutableOp:
         found = self._by_name.get(name)
@@ -39,7 +39,7 @@ class Executables:
         executable = self.executable(name)
         if len(executable.variants) < 2:
             return executable.variants
-        targets = self._targets.of(device)
+        targets = self.targets.of(device)
         found: list[hal.ExecutableVariantOp] = []
         for variant in sorted(
             (one for one in executable.variants if one.target in targets), key=lambda one: targets.index(one.target)

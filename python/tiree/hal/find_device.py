@@ -5,6 +5,8 @@ Only programs that need another device than the first have it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import BoolAttr, IndexType, IntegerAttr, i1, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -17,7 +19,7 @@ _INCOMPATIBLE = 18
 
 
 def find_function(name: str, target: hal.DeviceTargetAttr) -> util.FuncOp:
-    """`name(n)`: the device that is the n-th match for `target`, or null."""
+    """`name(n)`: the device that is the n-th match for `target` (of its kind, and runs one of its formats), or null."""
     entry, index = Block(arg_types=[IndexType()]), IndexType()
     head, test, after = (
         Block(arg_types=[index, index]),
@@ -35,35 +37,49 @@ def find_function(name: str, target: hal.DeviceTargetAttr) -> util.FuncOp:
     device = hal.DevicesGetOp(number)
     no = BoolAttr.from_bool(False)
     is_kind = hal.DeviceQueryOp(device.result, "hal.device.id", f"{target.device_id.data}*", i1, no)
-    runs = hal.DeviceQueryOp(device.result, "hal.executable.format", target.targets.data[0].format.data, i1, no)
-    matches = arith.AndIOp(is_kind.value, runs.value)
+    test.add_ops([device, is_kind])
+    runs: SSAValue | None = None
+    for format in formats(target):
+        query = hal.DeviceQueryOp(device.result, "hal.executable.format", format, i1, no)
+        test.add_op(query)
+        if runs is None:
+            runs = query.value
+        else:
+            either = arith.OrIOp(runs, query.value)
+            test.add_op(either)
+            runs = either.result
+    matches = arith.AndIOp(is_kind.value, is_kind.value if runs is None else runs)
     is_wanted = arith.CmpiOp(found, entry.args[0], "eq")
     done = arith.AndIOp(matches, is_wanted)
     step = arith.SelectOp(matches, one.result, zero.result)
     next_found, next_number = arith.AddiOp(found, step), arith.AddiOp(number, one.result)
     branch = cf.ConditionalBranchOp(done, after, [device.result], head, [next_number.result, next_found.result])
-    test.add_ops([device, is_kind, runs, matches, is_wanted, done, step, next_found, next_number, branch])
+    test.add_ops([matches, is_wanted, done, step, next_found, next_number, branch])
     after.add_op(util.ReturnOp(after.args[0]))
     type = ([IndexType()], [hal.DeviceType()])
     return util.FuncOp(name, type, Region([entry, head, test, after]), "private")
 
 
-def check_found(device: SSAValue, global_op: util.GlobalOp) -> list[Operation]:
+def formats(target: hal.DeviceTargetAttr) -> list[str]:
+    """The formats of its images, each once."""
+    return list(dict.fromkeys(one.format.data for one in target.targets.data))
+
+
+def check_found(device: SSAValue, name: str, choices: Sequence[hal.DeviceTargetAttr]) -> list[Operation]:
     """Ends initialisation with a message when a device was not found."""
     null = util.NullOp(hal.DeviceType())
     missing = util.CmpEQOp(device, null.results[0])
     bad, good = ConstantOp(IntegerAttr(_INCOMPATIBLE, i32)), ConstantOp(IntegerAttr(0, i32))
     status = arith.SelectOp(missing.results[0], bad.result, good.result)
-    text = f"HAL device `{global_op.sym_name.data}` not found or unavailable: {_described(global_op)}"
+    described = " or ".join(_described(target) for target in choices)
+    text = f"HAL device `{name}` not found or unavailable: {described}"
     return [null, missing, bad, good, status, util.StatusCheckOkOp(status.result, text)]
 
 
-def _described(global_op: util.GlobalOp) -> str:
-    """The target without the configuration of its CPU."""
-    target = global_op.initial_value
-    assert isinstance(target, hal.DeviceTargetAttr)
+def _described(target: hal.DeviceTargetAttr) -> str:
+    """A target without the configuration of its CPU."""
     number = f", {{ordinal = {target.ordinal} : index}}" if target.ordinal is not None else ""
-    formats = ", ".join(
+    images = dict.fromkeys(
         f'#hal.executable.target<"{one.backend.data}", "{one.format.data}">' for one in target.targets.data
     )
-    return f'#hal.device.target<"{target.device_id.data}"{number}, [{formats}]>'
+    return f'#hal.device.target<"{target.device_id.data}"{number}, [{", ".join(images)}]>'

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.dialects import hal, util
 from tiree.dialects.hal_affinity import ANY_QUEUE, DeviceAffinityAttr
 from tiree.hal.executables import Executables
-from tiree.hal.find_device import check_found, find_function
+from tiree.hal.find_device import check_found, find_function, formats
 from tiree.hal.select_variant import choose, load_function
 from tiree.hal.values import Emitter
 from tiree.support.symbols import SymbolNames
@@ -39,6 +40,7 @@ class Initialization:
         self.region = Region(Block())
         self.emitter = Emitter(self.region.blocks[0], default)
         self.names = SymbolNames(module)
+        self._targets = executables.targets
         self._globals: list[util.GlobalOp] = []
         self._executables: dict[tuple[str, str], SSAValue] = {}
         self._functions: dict[tuple[SSAValue, SymbolRefAttr], SSAValue] = {}
@@ -49,29 +51,44 @@ class Initialization:
 
     def _get_devices(self) -> None:
         emitter = self.emitter
-        if len(self.devices) == 1 and not self._ordinal(self.devices[0]):
+        choices = {device.sym_name.data: self._targets.choices(device.sym_name.data) for device in self.devices}
+        (first, *more), *others = choices.values()
+        if not others and not more and not first.ordinal:
             # A context without devices gives null here, which the first call that takes the device refuses by name.
             self._keep_device(self.devices[0], emitter.value(hal.DevicesGetOp(emitter.index(0))))
             return
-        target = self.devices[0].initial_value
-        assert isinstance(target, hal.DeviceTargetAttr)
-        find = find_function(self.names.unique("__find_device"), target)
-        self.module.body.block.add_op(find)
+        finders: dict[object, str] = {}
         for device in self.devices:
-            wanted = emitter.index(self._ordinal(device))
-            found = emitter.value(util.CallOp(find.sym_name.data, [wanted], [hal.DeviceType()]))
-            for op in check_found(found, device):
+            name = device.sym_name.data
+            found: SSAValue | None = None
+            for target in choices[name]:
+                one = self._find(target, finders)
+                found = one if found is None else self._otherwise(found, one)
+            assert found is not None
+            for op in check_found(found, name, choices[name]):
                 emitter.add(op)
             self._keep_device(device, found)
+
+    def _find(self, target: hal.DeviceTargetAttr, finders: dict[object, str]) -> SSAValue:
+        """The device that a target describes, or null."""
+        key = target.device_id, *formats(target)
+        if key not in finders:
+            find = find_function(self.names.unique("__find_device"), target)
+            self.module.body.block.add_op(find)
+            finders[key] = find.sym_name.data
+        wanted = self.emitter.index(target.ordinal or 0)
+        return self.emitter.value(util.CallOp(finders[key], [wanted], [hal.DeviceType()]))
+
+    def _otherwise(self, device: SSAValue, other: SSAValue) -> SSAValue:
+        """`device`, or `other` where that is null."""
+        null = self.emitter.cached("null device", lambda: util.NullOp(hal.DeviceType()))
+        missing = self.emitter.value(util.CmpEQOp(device, null))
+        return self.emitter.value(arith.SelectOp(missing, other, device))
 
     def _keep_device(self, device: util.GlobalOp, value: SSAValue) -> None:
         name = device.sym_name.data
         self.emitter.remember(("global", name), value)
         self.emitter.add(util.GlobalStoreOp(value, name))
-
-    def _ordinal(self, device: util.GlobalOp) -> int:
-        target = device.initial_value
-        return (target.ordinal or 0) if isinstance(target, hal.DeviceTargetAttr) else 0
 
     def executable(self, name: str) -> SSAValue:
         """The executable as loaded for the device where the emitter is, inside the initializer."""
@@ -145,8 +162,8 @@ class Initialization:
         return emitter.i64(ordinal.value.data)
 
     def _is_local(self) -> bool:
-        targets = [device.initial_value for device in self.devices]
-        return all(isinstance(one, hal.DeviceTargetAttr) and one.device_id.data == "local" for one in targets)
+        names = [device.sym_name.data for device in self.devices]
+        return all(one.device_id.data == "local" for name in names for one in self._targets.choices(name))
 
     def add_global(self, wanted: str, value: SSAValue) -> str:
         """A global that the initializer sets to `value`; its name, which is `wanted` unless that is taken."""

@@ -36,17 +36,33 @@ class DeviceTargets:
         """The targets of a device, the preferred first. Raises `CompileError` for one without."""
         found = self._targets.get(device)
         if found is None:
-            global_op = self._devices.get(device)
-            target = global_op.initial_value if global_op is not None else None
-            if not isinstance(target, hal.DeviceTargetAttr) or not target.targets.data:
+            found = [target for one in self.choices(device) for target in one.targets.data]
+            if not found:
                 raise CompileError(
                     Diagnostic(
                         f"device @{device} has no executable target",
                         hint='give it #hal.device.target<"local", [#hal.executable.target<...>]>',
                     )
                 )
-            found = self._targets[device] = list(dict.fromkeys(target.targets.data))
+            found = self._targets[device] = list(dict.fromkeys(found))
         return found
+
+    def choices(self, device: str) -> list[hal.DeviceTargetAttr]:
+        """What a device may be: the first of these that the program is given. Raises `CompileError`."""
+        return list(self._choices(device, ()))
+
+    def _choices(self, device: str, inside: tuple[str, ...]) -> Iterator[hal.DeviceTargetAttr]:
+        if device in inside:
+            raise CompileError(f"device @{device} falls back to itself")
+        global_op = self._devices.get(device)
+        if global_op is None:
+            raise CompileError(f"device @{device} is not in the module; it has {', '.join(self._devices)}")
+        value = global_op.initial_value
+        for one in value.devices.data if isinstance(value, hal.DeviceSelectAttr) else (value,):
+            if isinstance(one, hal.DeviceTargetAttr):
+                yield one
+            elif isinstance(one, hal.DeviceFallbackAttr):
+                yield from self._choices(one.device_name, (*inside, device))
 
     def names(self) -> dict[hal.ExecutableTargetAttr, str]:
         """A name for the variants of each target: that of its format, numbered where several have the same."""

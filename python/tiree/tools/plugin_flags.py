@@ -70,7 +70,7 @@ def devices_of(parsed: ParsedFlags, extensions: Extensions) -> Sequence[DeviceSp
 
 def _chosen(parsed: ParsedFlags, extensions: Extensions) -> Any:
     """The backend of a plugin that flags name, or None. Raises `CompileError` when they name several."""
-    kinds = [device.kind for device in devices_of(parsed, extensions)]
+    kinds = [kind for device in devices_of(parsed, extensions) for kind in device.kinds]
     named = [value for flag in _BACKENDS for value in (parsed[flag] if flag != _DEVICE else kinds) if value != LOCAL]
     named = list(dict.fromkeys(named))
     if len(named) > 1:
@@ -103,9 +103,10 @@ def plugin_info(extensions: Extensions) -> str:
 def with_extensions(options: CompileOptions, parsed: ParsedFlags, extensions: Extensions) -> CompileOptions:
     """`options` with what plugins bring and with the passes of the preprocessing flag, both recorded."""
     devices = devices_of(parsed, extensions)
-    if any(device.kind != LOCAL for device in devices):
+    foreign = [kind for device in devices for kind in device.kinds if kind != LOCAL]
+    if foreign:
         if len(devices) > 1:
-            raise fail(f"several devices, of which {devices[0].kind} is of a plugin", "compile for one at a time")
+            raise fail(f"several devices, of which {foreign[0]} is of a plugin", "compile for one at a time")
         options = replace(options, hal_target_devices=())
     text = parsed[PREPROCESSING]
     if text:
