@@ -14,6 +14,7 @@ from tiree.input.lowering import (
     numpy_broadcast,
     reduce,
     scatter,
+    select_and_scatter,
     sort,
     structural,
 )
@@ -27,6 +28,7 @@ HANDLERS = {
     **convolution.HANDLERS,
     **gather.HANDLERS,
     **scatter.HANDLERS,
+    **select_and_scatter.HANDLERS,
     **sort.HANDLERS,
     **control_flow.HANDLERS,
     **expand.HANDLERS,
