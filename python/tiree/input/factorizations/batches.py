@@ -30,6 +30,11 @@ def part_type(element: Attribute) -> AnyFloat:
     return Float32Type() if isinstance(part, (Float16Type, BFloat16Type)) else part
 
 
+def element_of(value: Value) -> AnyFloat:
+    """The type of the numbers of a kernel's operand, or of their parts."""
+    return part_type(tensor_type(value[0] if isinstance(value, tuple) else value).element_type)
+
+
 def to_kernel(lowering: Lowering, old: SSAValue, inner: int) -> Value:
     """The new value of `old` with its batch dimensions as one and its last `inner` dimensions kept."""
     value = lowering.get(old)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation
 
-from tiree.input.factorizations.batches import count_of, from_kernel, part_type, to_kernel
+from tiree.input.factorizations.batches import count_of, element_of, from_kernel, to_kernel
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, tensor_type
 from tiree.input.lowering.scalar import inherent
@@ -53,8 +53,7 @@ def factor(lowering: Lowering, a: Value, lower: bool, shape: Sequence[int], nans
 
     The other triangle is zero with `nans`, where a matrix that fails gives NaN all over, and as it was without.
     """
-    one = a[0] if isinstance(a, tuple) else a
-    k = LoopKernel(lowering, shape[0], part_type(tensor_type(one).element_type))
+    k = LoopKernel(lowering, shape[0], element_of(a))
     n = shape[1]
     source = k.input(a)
     result, failed = k.output([n, n], complex=source.is_complex), k.output([1], i32)

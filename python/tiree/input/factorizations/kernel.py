@@ -299,8 +299,13 @@ class LoopKernel:
         total = self.complex_var(start) if complex else self.var(start)
         with self.loop(low, high) as i:
             total.set(total.get().plus_in_any_order(term(i)))
-        self.cells.remove(total)
+        self.drop(total)
         return total.get()
+
+    def drop(self, *cells: Cell) -> None:
+        """Says that variables do not change any more: loops need not carry them."""
+        for cell in cells:
+            self.cells.remove(cell)
 
     def copy(self, source: Array, target: Array) -> None:
         """All elements of an array of two dimensions (or one)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import TransposeAttr
-from tiree.input.factorizations.batches import count_of, from_kernel, part_type, to_kernel
+from tiree.input.factorizations.batches import count_of, element_of, from_kernel, to_kernel
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, tensor_type
 from tiree.input.lowering.scalar import inherent
@@ -102,8 +102,7 @@ def _solve_one(k: LoopKernel, system: System, a: Array, x: Array, n: int, c: Num
 
 def solve(lowering: Lowering, system: System, a: Value, b: Value, shape: tuple[int, int, int]) -> Value:
     """The solutions, of `shape`: matrices, rows, columns. There is at least one element."""
-    one = a[0] if isinstance(a, tuple) else a
-    k = LoopKernel(lowering, shape[0], part_type(tensor_type(one).element_type))
+    k = LoopKernel(lowering, shape[0], element_of(a))
     matrix, sides = k.input(a), k.input(b)
     x = k.output(shape[1:], complex=sides.is_complex)
     k.copy(sides, x)

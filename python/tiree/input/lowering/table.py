@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiree.input.factorizations import cholesky, triangular
+from tiree.input.factorizations import cholesky, custom_calls, triangular
 from tiree.input.lowering import (
     bitcast,
     contraction,
@@ -35,4 +35,5 @@ HANDLERS = {
     **triangular.HANDLERS,
     **cholesky.HANDLERS,
     **numpy_broadcast.HANDLERS,
+    **custom_calls.HANDLERS,
 }

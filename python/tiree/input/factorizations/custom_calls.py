@@ -1,0 +1,142 @@
+"""The custom calls by which JAX asks for linear algebra on CPUs (`lapack_<type><routine>_ffi`), done by loop kernels.
+
+Matrices are meant by index, whatever the layouts of the call say. Results are LAPACK's in form, and in value up to
+rounding; where LAPACK leaves a choice (signs of vectors, order of complex eigenvalues) they may differ.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from tiree.input.factorizations import cholesky, lu, qr, triangular
+from tiree.input.factorizations.batches import count_of, from_kernel, to_kernel
+from tiree.input.factorizations.kernel import Value
+from tiree.input.lowering import control_flow
+from tiree.input.lowering.context import Lowering, Unsupported, tensor_type
+from tiree.input.lowering.scalar import inherent, scalar_attribute
+from tiree.support.typed import is_integer_attr
+
+_ROUTINE = re.compile(r"lapack_([sdcz])([a-z0-9]+)_ffi")
+
+
+def _settings(op: Operation) -> DictionaryAttr:
+    for name in ("mhlo.backend_config", "backend_config"):
+        attr = inherent(op, name)
+        if isinstance(attr, DictionaryAttr):
+            return attr
+    return DictionaryAttr({})
+
+
+def setting(op: Operation, name: str) -> str:
+    """A letter that LAPACK takes, such as `uplo`. Raises `Unsupported` where it is missing."""
+    attr = _settings(op).data.get(name)
+    if not is_integer_attr(attr):
+        raise Unsupported(f"without the attribute {name!r}")
+    return chr(attr.value.data & 0xFF)
+
+
+def number_setting(op: Operation, name: str) -> int:
+    attr = _settings(op).data.get(name)
+    if not is_integer_attr(attr):
+        raise Unsupported(f"without the attribute {name!r}")
+    return attr.value.data
+
+
+def matrices(value: SSAValue) -> tuple[int, int, int]:
+    """How many matrices, of how many rows and columns."""
+    shape = tensor_type(value).get_shape()
+    return count_of(shape[:-2]), shape[-2], shape[-1]
+
+
+def set_results(lowering: Lowering, op: Operation, values: Sequence[Value | None]) -> None:
+    """Sets the results; None for one that nobody can use, which becomes zero."""
+    for old, value in zip(op.results, values, strict=True):
+        if value is None:
+            type = tensor_type(old)
+            lowering.set(old, lowering.fill(scalar_attribute(type.element_type, 0), type))
+        else:
+            from_kernel(lowering, old, value)
+
+
+def is_empty(op: Operation) -> bool:
+    """Whether there is nothing to factor."""
+    return 0 in tensor_type(op.operands[0]).get_shape()
+
+
+def _empty(lowering: Lowering, op: Operation) -> None:
+    """Results for matrices without elements: zeros, and ones where a square result is an orthogonal matrix."""
+    for old in op.results:
+        type = tensor_type(old)
+        lowering.set(old, lowering.fill(scalar_attribute(type.element_type, 0), type))
+
+
+def _potrf(lowering: Lowering, op: Operation) -> None:
+    a = to_kernel(lowering, op.operands[0], 2)
+    lower = setting(op, "uplo") == "L"
+    set_results(lowering, op, cholesky.factor(lowering, a, lower, matrices(op.operands[0]), nans=False))
+
+
+def _getrf(lowering: Lowering, op: Operation) -> None:
+    a = to_kernel(lowering, op.operands[0], 2)
+    set_results(lowering, op, lu.factor(lowering, a, matrices(op.operands[0])))
+
+
+def _geqrf(lowering: Lowering, op: Operation) -> None:
+    a = to_kernel(lowering, op.operands[0], 2)
+    set_results(lowering, op, qr.factor(lowering, a, matrices(op.operands[0])))
+
+
+def _geqp3(lowering: Lowering, op: Operation) -> None:
+    free = lowering.splat(op.operands[1])
+    if free is None or free.value.data != 0:
+        raise Unsupported("with columns that are to be first")
+    a = to_kernel(lowering, op.operands[0], 2)
+    set_results(lowering, op, qr.factor_pivoted(lowering, a, matrices(op.operands[0])))
+
+
+def _orgqr(lowering: Lowering, op: Operation) -> None:
+    a, taus = to_kernel(lowering, op.operands[0], 2), to_kernel(lowering, op.operands[1], 1)
+    set_results(lowering, op, [qr.form_q(lowering, a, taus, matrices(op.results[0]))])
+
+
+def _trsm(lowering: Lowering, op: Operation) -> None:
+    kind = setting(op, "trans_x")
+    system = triangular.System(
+        left=setting(op, "side") == "L",
+        lower=setting(op, "uplo") == "L",
+        unit=setting(op, "diag") == "U",
+        transpose=kind in "TC",
+        adjoint=kind == "C",
+    )
+    triangular.lower_solve(lowering, op, system)
+
+
+ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
+    "potrf": _potrf,
+    "getrf": _getrf,
+    "geqrf": _geqrf,
+    "geqp3": _geqp3,
+    "orgqr": _orgqr,
+    "ungqr": _orgqr,
+    "trsm": _trsm,
+}
+"""What is done for each routine."""
+
+
+def _custom_call(lowering: Lowering, op: Operation) -> None:
+    target = inherent(op, "call_target_name")
+    found = _ROUTINE.fullmatch(target.data) if isinstance(target, StringAttr) else None
+    routine = ROUTINES.get(found.group(2)) if found is not None else None
+    if routine is None:
+        control_flow.HANDLERS[op.name](lowering, op)
+    elif is_empty(op) and routine is not _trsm:
+        _empty(lowering, op)
+    else:
+        routine(lowering, op)
+
+
+HANDLERS = {"stablehlo.custom_call": _custom_call}

@@ -1,0 +1,96 @@
+"""Elementary reflectors: what QR, tridiagonal, Hessenberg and bidiagonal forms are made of.
+
+A reflector is H = I - tau v v^H with v[0] = 1, and H^H maps a vector to a multiple, real, of the first unit vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from xdsl.dialects.builtin import Float64Type
+
+from tiree.input.factorizations.kernel import Array, LoopKernel, Num
+
+
+class Reflector(NamedTuple):
+    beta: Num
+    """What the first element becomes; real."""
+    tau: Num
+    scale: Num
+    """What the other elements are multiplied by to be those of v."""
+
+
+def epsilon(k: LoopKernel) -> float:
+    """The distance from 1 to the next number, halved."""
+    return 2.0**-53 if isinstance(k.element, Float64Type) else 2.0**-24
+
+
+def smallest_normal(k: LoopKernel) -> float:
+    return 2.0**-1022 if isinstance(k.element, Float64Type) else 2.0**-126
+
+
+def norm(k: LoopKernel, low: Num | int, high: Num | int, get: Callable[[Num], Num]) -> Num:
+    """The Euclidean length of the elements of `low <= i < high`, scaled where squares would overflow or vanish."""
+    big = k.var(0.0)
+    with k.loop(low, high) as i:
+        element = get(i)
+        size = element.real.abs() if element.im is None else element.abs1()
+        big.set(k.where(size > big.get(), size, big.get()))
+    k.drop(big)
+    far = 2.0**400 if isinstance(k.element, Float64Type) else 2.0**48
+    usual = (big.get() < far) & (big.get() > 1 / far)
+    limit = k.where(big.get() > smallest_normal(k), big.get(), smallest_normal(k))
+    limit = k.where(limit < float("inf"), limit, 1.0)
+    divisor = k.where(usual, 1.0, limit)
+    factor = 1.0 / divisor
+    total = k.sum(low, high, lambda i: (get(i) * factor).abs2())
+    return total.sqrt() * divisor
+
+
+def reflector(k: LoopKernel, first: Num, rest: Num) -> Reflector:
+    """The reflector of a vector with this first element and this length of all others."""
+    none = rest.eq(0.0) & first.imag.eq(0.0)
+    length = k.hypot(first.abs(), rest)
+    beta = k.where(first.real >= 0.0, -length, length)
+    safe = k.where(none, 1.0, beta)
+    re = k.where(none, 0.0, (beta - first.real) / safe)
+    if first.im is None:
+        return Reflector(k.where(none, first, beta), re, 1.0 / k.where(none, 1.0, first - beta))
+    im = k.where(none, 0.0, -(first.imag / safe))
+    scale = 1.0 / k.where(none, k.complex(k.number(1.0), k.number(0.0)), first - beta)
+    return Reflector(k.where(none, first.real, beta), k.complex(re, im), scale)
+
+
+def apply_left(
+    k: LoopKernel, v: Callable[[Num], Num], tau: Num, a: Array, first: Num, columns: tuple[Num | int, Num | int], w: Array
+) -> None:
+    """a = (I - tau v v^H) a, on the rows from `first` on and some columns; v(first) counts as 1. `w` is scratch."""
+    low, high = columns
+    rows = a.shape[0]
+    with k.loop(low, high) as j:
+        w[j] = a[first, j]
+    with k.loop(first + 1, rows) as r:
+        factor = v(r).conj()
+        with k.loop(low, high) as j:
+            w[j] = w[j] + factor * a[r, j]
+    with k.loop(low, high) as j:
+        w[j] = tau * w[j]
+        a[first, j] = a[first, j] - w[j]
+    with k.loop(first + 1, rows) as r:
+        factor = v(r)
+        with k.loop(low, high) as j:
+            a[r, j] = a[r, j] - factor * w[j]
+
+
+def apply_right(
+    k: LoopKernel, v: Callable[[Num], Num], tau: Num, a: Array, first: Num, rows: tuple[Num | int, Num | int]
+) -> None:
+    """a = a (I - tau v v^H), on the columns from `first` on and some rows; v(first) counts as 1."""
+    columns = a.shape[1]
+    with k.loop(*rows) as r:
+        total = k.sum(first + 1, columns, lambda j: a[r, j] * v(j), start=a[r, first], complex=a.is_complex)
+        total = tau * total
+        a[r, first] = a[r, first] - total
+        with k.loop(first + 1, columns) as j:
+            a[r, j] = a[r, j] - total * v(j).conj()
