@@ -12,12 +12,12 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from tiree.input.factorizations import cholesky, lu, qr, triangular
+from tiree.input.factorizations import cholesky, lu, qr, symmetric, triangular
 from tiree.input.factorizations.batches import count_of, from_kernel, to_kernel
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering import control_flow
 from tiree.input.lowering.context import Lowering, Unsupported, tensor_type
-from tiree.input.lowering.scalar import inherent, scalar_attribute
+from tiree.input.lowering.scalar import inherent, number_attribute
 from tiree.support.typed import is_integer_attr
 
 _ROUTINE = re.compile(r"lapack_([sdcz])([a-z0-9]+)_ffi")
@@ -56,10 +56,14 @@ def set_results(lowering: Lowering, op: Operation, values: Sequence[Value | None
     """Sets the results; None for one that nobody can use, which becomes zero."""
     for old, value in zip(op.results, values, strict=True):
         if value is None:
-            type = tensor_type(old)
-            lowering.set(old, lowering.fill(scalar_attribute(type.element_type, 0), type))
+            lowering.set(old, _zeros(lowering, old))
         else:
             from_kernel(lowering, old, value)
+
+
+def _zeros(lowering: Lowering, old: SSAValue) -> SSAValue:
+    type = tensor_type(old)
+    return lowering.fill(number_attribute(type.element_type, 0), type)
 
 
 def is_empty(op: Operation) -> bool:
@@ -70,8 +74,7 @@ def is_empty(op: Operation) -> bool:
 def _empty(lowering: Lowering, op: Operation) -> None:
     """Results for matrices without elements: zeros, and ones where a square result is an orthogonal matrix."""
     for old in op.results:
-        type = tensor_type(old)
-        lowering.set(old, lowering.fill(scalar_attribute(type.element_type, 0), type))
+        lowering.set(old, _zeros(lowering, old))
 
 
 def _potrf(lowering: Lowering, op: Operation) -> None:
@@ -92,7 +95,7 @@ def _geqrf(lowering: Lowering, op: Operation) -> None:
 
 def _geqp3(lowering: Lowering, op: Operation) -> None:
     free = lowering.splat(op.operands[1])
-    if free is None or free.value.data != 0:
+    if not is_integer_attr(free) or free.value.data != 0:
         raise Unsupported("with columns that are to be first")
     a = to_kernel(lowering, op.operands[0], 2)
     set_results(lowering, op, qr.factor_pivoted(lowering, a, matrices(op.operands[0])))
@@ -115,6 +118,12 @@ def _trsm(lowering: Lowering, op: Operation) -> None:
     triangular.lower_solve(lowering, op, system)
 
 
+def _syevd(lowering: Lowering, op: Operation) -> None:
+    a = to_kernel(lowering, op.operands[0], 2)
+    lower, vectors = setting(op, "uplo") == "L", setting(op, "mode") == "V"
+    set_results(lowering, op, symmetric.decompose(lowering, a, lower, vectors, matrices(op.operands[0])))
+
+
 ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
     "potrf": _potrf,
     "getrf": _getrf,
@@ -123,6 +132,8 @@ ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
     "orgqr": _orgqr,
     "ungqr": _orgqr,
     "trsm": _trsm,
+    "syevd": _syevd,
+    "heevd": _syevd,
 }
 """What is done for each routine."""
 

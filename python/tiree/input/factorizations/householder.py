@@ -63,7 +63,13 @@ def reflector(k: LoopKernel, first: Num, rest: Num) -> Reflector:
 
 
 def apply_left(
-    k: LoopKernel, v: Callable[[Num], Num], tau: Num, a: Array, first: Num, columns: tuple[Num | int, Num | int], w: Array
+    k: LoopKernel,
+    v: Callable[[Num], Num],
+    tau: Num,
+    a: Array,
+    first: Num,
+    columns: tuple[Num | int, Num | int],
+    w: Array,
 ) -> None:
     """a = (I - tau v v^H) a, on the rows from `first` on and some columns; v(first) counts as 1. `w` is scratch."""
     low, high = columns

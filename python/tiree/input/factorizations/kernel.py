@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 
 from xdsl.dialects import scf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, FloatAttr, IndexType, IntegerAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, IndexType, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tiree.dialects import flow
@@ -28,7 +28,8 @@ from tiree.dialects.iree_tensor_ext import (
 from tiree.dialects.util_values import OptimizationBarrierOp
 from tiree.input.factorizations.numbers import Num
 from tiree.input.lowering.context import Lowering, tensor_type
-from tiree.input.lowering.scalar import ScalarBuilder, scalar_attribute
+from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder, scalar_attribute
+from tiree.support.typed import is_float_attr, is_integer_attr
 
 INDEX = IndexType()
 SMALL_SCRATCH = 4096
@@ -46,7 +47,8 @@ class _Code(ScalarBuilder):
         self.front: list[ConstantOp] = []
         self.known: dict[tuple[Attribute, str], SSAValue] = {}
 
-    def attribute(self, attr: IntegerAttr | FloatAttr) -> SSAValue:
+    def attribute(self, attr: ScalarAttr) -> SSAValue:
+        assert is_integer_attr(attr) or is_float_attr(attr)
         key = (attr.type, repr(attr.value.data))
         if key not in self.known:
             op = ConstantOp.create(result_types=[attr.type], properties={"value": attr})
