@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from tiree.dialects.arith import constant_of
+from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.flow import DispatchWorkgroupsOp, ReturnOp, tied_operands_of
 from tiree.dialects.iree_tensor_ext import (
@@ -97,8 +97,8 @@ class _Body:
         if op is not None and op.name in CLONED:
             attr = constant_of(outside)
             if isinstance(attr, DenseAttr):
-                if attr.is_splat and (splat := self._splat(attr)) is not None:
-                    return splat
+                if attr.is_splat:
+                    return self._splat(attr)
             else:
                 copy = op.clone({value: self.value(value) for value in op.operands})
                 self._prologue(copy)
@@ -156,13 +156,18 @@ class _Body:
         )
         return store, target.index
 
-    def _splat(self, attr: DenseAttr) -> SSAValue | None:
+    def _splat(self, attr: DenseAttr) -> SSAValue:
+        """A fill; the constant itself where its type has no scalar constants, or the scalar would lose bits."""
         empty = make_empty(attr.type)
+        before = self._last_prologue
         self._prologue(empty)
         scalar = scalar_constant(attr, empty)
         if scalar is None:
             empty.detach()
-            return None
+            self._last_prologue = before
+            constant = ConstantOp(attr)
+            self._prologue(constant)
+            return constant.result
         fill = make_fill(scalar, empty.results[0])
         self._prologue(fill)
         return fill.results[0]

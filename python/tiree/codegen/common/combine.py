@@ -187,20 +187,28 @@ def _leaf(value: SSAValue, accumulator: SSAValue, dependent: dict[SSAValue, None
 def fused_products(generic: GenericNode) -> dict[Operation, None]:
     """The `mulf`s of a reduction body whose only use is an `addf`: those that become a fused multiply-add.
 
-    A sum of two products fuses the first of them.
+    Of a sum of two products it is the first.
     """
     cached: dict[Operation, None] | None = generic.__dict__.get("_fused_products")
     if cached is None:
         cached = {}
         if generic.reduction_dims:
-            for op in generic.body.ops:
-                if op.name == "arith.mulf" and _wide(op.results[0].type):
-                    users = [use.operation for use in op.results[0].uses]
-                    one = len(users) == 1 and users[0].name == "arith.addf" and users[0].parent is generic.body
-                    if one and not any(operand.owner in cached for operand in users[0].operands):
-                        cached[op] = None
+            cached = products_of_sums(generic.body)
         generic.__dict__["_fused_products"] = cached
     return cached
+
+
+def products_of_sums(body: Block) -> dict[Operation, None]:
+    """The products that only a sum of the same block reads, one for each sum."""
+    found: dict[Operation, None] = {}
+    sums: set[Operation] = set()
+    for op in body.ops:
+        if op.name == "arith.mulf" and _wide(op.results[0].type):
+            users = [use.operation for use in op.results[0].uses]
+            if len(users) == 1 and users[0].name == "arith.addf" and users[0].parent is body and users[0] not in sums:
+                found[op] = None
+                sums.add(users[0])
+    return found
 
 
 def _wide(type: Attribute) -> bool:

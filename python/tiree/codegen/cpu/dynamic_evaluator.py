@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
 from tiree.codegen.common.body import TRAPPING, BodyEvaluator, Value
 from tiree.codegen.common.builder import CONDITIONAL, DYNAMIC_LOOP, I64, INDEX, Buffer, KernelBuilder, OpenLoop
+from tiree.codegen.common.combine import products_of_sums
 from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.graph import DispatchInfo, storage_element
 from tiree.codegen.common.linear import ZERO, Lin, LinearMap, substitute
@@ -418,14 +419,7 @@ class DynamicEvaluator(Evaluator):
 
 def fused_sums(op: Operation) -> dict[Operation, None]:
     """Products of a reduction's body that only its sum reads: one multiply-add does both, rounding once."""
-    return {
-        inner: None
-        for inner in op.regions[0].block.ops
-        if inner.name == "arith.mulf"
-        and inner.results[0].has_one_use()
-        and next(iter(inner.results[0].uses)).operation.name == "arith.addf"
-        and inner.results[0].type.name in ("bf16", "f32", "f64")
-    }
+    return products_of_sums(op.regions[0].block)
 
 
 class DynamicBody(BodyEvaluator):

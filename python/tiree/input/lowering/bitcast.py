@@ -11,6 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from tiree.input.lowering.complex_bitcast import join_complex, split_complex
 from tiree.input.lowering.context import (
     PARALLEL,
     REDUCTION,
@@ -34,6 +35,8 @@ def bit_width(type: Attribute) -> int:
         return type.width.data
     if isinstance(type, AnyFloat):
         return type.bitwidth
+    if is_complex_type(type):
+        return 2 * bit_width(type.element_type)
     raise Unsupported(f"on elements of type {type}")
 
 
@@ -54,8 +57,8 @@ def from_bits(s: ScalarBuilder, bits: SSAValue, type: Attribute) -> SSAValue:
 def is_regrouping(op: Operation) -> bool:
     """Whether the element types of a bitcast have different widths."""
     source, target = (ranked_type(value).element_type for value in (op.operands[0], op.results[0]))
-    if is_complex_type(source) or is_complex_type(target):
-        return False
+    if is_complex_type(source) != is_complex_type(target):
+        raise Unsupported(f"from {source} to {target}: both must be complex, or neither")
     return bit_width(source) != bit_width(target)
 
 
@@ -91,6 +94,8 @@ def _split(lowering: Lowering, op: Operation, widths: tuple[int, int], sizes: Se
     """Each element as several of a narrower type."""
     type = _new_type(op)
     rank = len(sizes)
+    if is_complex_type(type.element_type):
+        return split_complex(lowering, lowering.get(op.operands[0]), type, sizes if concerns_dynamic(op) else None)
     wide, narrow = (IntegerType(width) for width in widths)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
@@ -109,6 +114,8 @@ def _join(lowering: Lowering, op: Operation, widths: tuple[int, int], sizes: Seq
     rank = len(sizes)
     wide = IntegerType(widths[1])
     known = sizes if concerns_dynamic(op) else None
+    if is_complex_type(type.element_type):
+        return join_complex(lowering, lowering.get(op.operands[0]), type, known)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
         place = s.cast(arith.IndexCastOp, s.index(rank), wide)

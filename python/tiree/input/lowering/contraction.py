@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, IntegerType, TensorTy
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import DotDimensionNumbers, DotDimensionNumbersAttr
+from tiree.input.lowering.complex_contraction import Operand, contract_complex
 from tiree.input.lowering.context import (
     PARALLEL,
     REDUCTION,
@@ -27,7 +28,7 @@ from tiree.input.lowering.context import (
 from tiree.input.lowering.dims import refine, require_equal, sizes_of
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute, widened
 from tiree.input.lowering.scalar_ops import convert, is_bool
-from tiree.support.typed import is_tensor_type
+from tiree.support.typed import is_complex_type, is_tensor_type
 
 
 def accumulator_type(element: Attribute) -> Attribute:
@@ -51,6 +52,12 @@ def multiply_add(
     `operands` are the new values with their old element types, which say how integers are extended; `type` has the
     result's element type.
     """
+    if is_complex_type(type.element_type):
+
+        def real(parts: Sequence[Operand], part: TensorType) -> SSAValue:
+            return multiply_add(lowering, parts, output_map, parallel, loops, part, sizes)
+
+        return contract_complex(lowering, operands, output_map, parallel, loops, type, sizes, real)
     wide = accumulator_type(type.element_type)
     (lhs, lhs_element, lhs_map), (rhs, rhs_element, rhs_map) = operands
     accumulator = lowering.fill(scalar_attribute(wide, 0), TensorType(wide, type.shape), sizes)

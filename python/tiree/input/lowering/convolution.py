@@ -27,7 +27,7 @@ from tiree.input.lowering.dynamic_movement import (
     reverse_value,
     window_size,
 )
-from tiree.input.lowering.scalar import encoded, inherent, scalar_attribute
+from tiree.input.lowering.scalar import encoded, inherent, number_attribute
 from tiree.input.lowering.shape_values import integers_of
 from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
 from tiree.support.typed import is_tensor_type
@@ -94,7 +94,7 @@ def _padded_input(lowering: Lowering, op: Operation, numbers: ConvDimensionNumbe
         interior[dim] = dilation[i] - 1
     if all(amount == 0 for amount in (*low, *high, *interior)):
         return value
-    zero = scalar_attribute(value.type.element_type, 0)
+    zero = number_attribute(value.type.element_type, 0)
     low_, high_, interior_ = [_numbers(amounts) for amounts in (low, high, interior)]
     if is_dynamic(value.type) or low_ is None or high_ is None or interior_ is None:
         given = sizes_of_new(lowering, value)
