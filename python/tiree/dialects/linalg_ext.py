@@ -18,6 +18,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import Pure
 
+from tiree.dialects.linalg_fill import FillOp
+
 ELEMENTWISE_UNARY = (
     "abs",
     "ceil",
@@ -191,5 +193,5 @@ class ElementwiseKindAttr(ParametrizedAttribute):
         printer.print_string(f"<{self.kind.data}>")
 
 
-LinalgExt = Dialect("linalg", [*NAMED.values()], [ElementwiseKindAttr])
+LinalgExt = Dialect("linalg", [*NAMED.values(), FillOp], [ElementwiseKindAttr])
 """Registered beside, and for the names above instead of, xDSL's `Linalg`."""

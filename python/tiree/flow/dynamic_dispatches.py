@@ -68,7 +68,7 @@ from tiree.flow.structured import (
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 
-_CLONED = frozenset(("tensor.empty", "linalg.fill"))
+_CLONED = frozenset(("tensor.empty", "linalg.fill", "complex.constant"))
 _FILLED = frozenset((1, 2, 4))
 """Bytes of an element that a fill command can repeat."""
 

@@ -19,7 +19,7 @@ from tiree.flow.materialize_slices import is_store, root_of
 from tiree.flow.slices import feeds_window
 from tiree.flow.structured import captured_values, input_count, is_elementwise, is_tensor
 
-CLONED = frozenset(("tensor.empty", "linalg.fill", "arith.constant"))
+CLONED = frozenset(("tensor.empty", "linalg.fill", "arith.constant", "complex.constant"))
 """Ops that are copied into each dispatch that reads them (constants: where all elements are one value)."""
 
 

@@ -5,6 +5,7 @@ Each function mutates the op in place and says whether it changed anything; all 
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ComplexType
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
@@ -28,7 +29,7 @@ from tiree.flow.structured import (
     set_segments,
     yielded,
 )
-from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, is_tensor_type
+from tiree.support.typed import is_complex_type, is_float_attr, is_integer_attr, is_integer_type, is_tensor_type
 
 
 def uniform_scalar(value: SSAValue) -> SSAValue | DenseAttr | None:
@@ -49,12 +50,14 @@ def uniform_scalar(value: SSAValue) -> SSAValue | DenseAttr | None:
 
 
 def scalar_constant(attr: DenseAttr, anchor: Operation) -> SSAValue | None:
-    """An `arith.constant` before `anchor` of the one value in `attr`; None for types without a scalar form."""
+    """A constant before `anchor` of the one value in `attr`; None for types without a scalar form."""
     from xdsl.dialects.builtin import AnyFloat, FloatAttr, IndexType, IntegerAttr
 
     from tiree.dialects.dense import decode_scalar
 
     type = attr.element_type
+    if is_complex_type(type):
+        return _complex_constant(attr, type, anchor)
     try:
         number = decode_scalar(type, bytes(attr.buffer))
     except ValueError:
@@ -69,6 +72,24 @@ def scalar_constant(attr: DenseAttr, anchor: Operation) -> SSAValue | None:
         return None
     insert_before(anchor, op)
     return op.result
+
+
+def _complex_constant(attr: DenseAttr, type: ComplexType, anchor: Operation) -> SSAValue | None:
+    from xdsl.dialects import complex
+    from xdsl.dialects.builtin import AnyFloat, ArrayAttr, FloatAttr
+
+    from tiree.dialects.dense import decode_scalar
+
+    raw, part = bytes(attr.buffer), type.element_type
+    assert isinstance(part, AnyFloat)
+    half = len(raw) // 2
+    numbers = [float(decode_scalar(part, one)) for one in (raw[:half], raw[half:])]
+    if any(number != number for number in numbers):
+        return None
+    value = ArrayAttr([FloatAttr(number, part) for number in numbers])
+    op = complex.ConstantOp.create(result_types=[type], properties={"value": value})
+    insert_before(anchor, op)
+    return op.results[0]
 
 
 def loops_without(maps: tuple[AffineMap, ...], skip: int) -> bool:

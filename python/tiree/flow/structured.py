@@ -19,12 +19,13 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorType, IteratorTypeAttr
-from xdsl.dialects.linalg.ops import FillOp, GenericOp, IndexOp, YieldOp
+from xdsl.dialects.linalg.ops import GenericOp, IndexOp, YieldOp
 from xdsl.dialects.tensor import EmptyOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
 from tiree.dialects.iree_tensor_ext import segment_sizes
+from tiree.dialects.linalg_fill import FillOp
 from tiree.flow.affine import is_permutation
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of

@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, i8, i64
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp
-from tiree.dialects.dense import DenseAttr, element_count
+from tiree.dialects.dense import DenseAttr, element_count, encode_scalar
 from tiree.stream.words import pack_words
-from tiree.support.typed import is_integer_type
+from tiree.support.typed import is_array_attr, is_float_attr, is_integer_type
 
 
 def is_splat(constant: DenseAttr) -> bool:
@@ -35,6 +35,16 @@ def smallest_pattern(element: bytes) -> bytes | None:
 def pattern_constant(pattern: bytes) -> ConstantOp:
     """The integer constant of a pattern of 1, 2 or 4 bytes."""
     return ConstantOp.integer(int.from_bytes(pattern, "little", signed=True), 8 * len(pattern))
+
+
+def complex_bytes(value: SSAValue) -> bytes | None:
+    """The bytes of a `complex.constant`; None for any other value. Hosts have no other complex scalars."""
+    op = value.owner
+    if not isinstance(op, Operation) or op.name != "complex.constant":
+        return None
+    parts = op.properties["value"]
+    assert is_array_attr(parts)
+    return b"".join([encode_scalar(part.type, part.value.data) for part in parts.data if is_float_attr(part)])
 
 
 def scalar_patterns(value: SSAValue) -> tuple[list[Operation], list[SSAValue]]:

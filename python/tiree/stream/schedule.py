@@ -140,7 +140,7 @@ class Scheduler(TensorOps):
             self.builder.add(constant)
             op.results[0].replace_all_uses_with(constant.result)
             self._dead.extend((constant, op))
-        elif isinstance(constant_of(op.results[0]) if op.results else None, DenseAttr):
+        elif op.name == "complex.constant" or isinstance(constant_of(op.results[0]) if op.results else None, DenseAttr):
             self._dead.append(op)
         elif tensors:
             raise unsupported(op, f"{op.name} on tensors of host code has no schedule", "move it into a dispatch")

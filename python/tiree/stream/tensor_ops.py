@@ -18,7 +18,14 @@ from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size, encode_scalar
 from tiree.dialects.stream import ResourceAccess
 from tiree.stream.liveness import VIEWS, tied_operand
-from tiree.stream.patterns import doubling_steps, is_splat, pattern_constant, scalar_patterns, smallest_pattern
+from tiree.stream.patterns import (
+    complex_bytes,
+    doubling_steps,
+    is_splat,
+    pattern_constant,
+    scalar_patterns,
+    smallest_pattern,
+)
 from tiree.stream.run import Run
 from tiree.stream.slice_views import SliceView
 from tiree.stream.storage import Command, HostBuilder, Range, Storage, byte_length, unsupported
@@ -190,11 +197,12 @@ class TensorOps(ABC):
 
     def _splat(self, op: Operation) -> None:
         storage = self.new_storage(op.results[0], op)
-        scalar = constant_of(op.operands[0])
+        scalar, raw = constant_of(op.operands[0]), complex_bytes(op.operands[0])
+        type = tensor_type(op.results[0])
         if is_integer_attr(scalar) or is_float_attr(scalar):
-            # The pattern is known here; hosts have no f16 and bf16.
-            type = tensor_type(op.results[0])
             raw = encode_scalar(type.element_type, scalar.value.data)
+        if raw is not None:
+            # The pattern is known here; hosts have no f16 and bf16.
             self.fill_range(Range(storage, storage.length), DenseAttr.from_buffer(type, raw, splat=True))
             return
         try:

@@ -22,6 +22,8 @@ from tiree.codegen.common.combine import products_of_sums
 from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.graph import DispatchInfo, storage_element
 from tiree.codegen.common.linear import ZERO, Lin, LinearMap, substitute
+from tiree.codegen.common.reading import read
+from tiree.codegen.common.views import kept_dims
 from tiree.codegen.cpu.dynamic_rows import reduce_lanes, splits
 from tiree.dialects.arith import constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar
@@ -72,6 +74,12 @@ class Access:
         segments = ints_of(op.properties["operandSegmentSizes"])
         self.offsets = self._mixed(op, segments, "static_offsets", segment)
         self.steps = self._mixed(op, segments, "static_strides", segment + 2)
+        tensor = tensor_type(op.results[0] if op.results else op.operands[0])
+        kept = kept_dims(list(ints_of(op.properties["static_sizes"])), tensor.get_shape())
+        if kept is None:
+            raise fail(op, f"{op.name} of {tensor}, which its sizes do not give")
+        self.kept = kept
+        """The dimension of memory that each dimension of the tensor is; others have size 1."""
 
     @staticmethod
     def _mixed(op: Operation, segments: Sequence[int], name: str, segment: int) -> list[int | SSAValue]:
@@ -86,7 +94,9 @@ class Access:
 
     def address(self, ev: DynamicEvaluator, idx: Sequence[Lin]) -> Lin:
         total = ZERO
-        for index, offset, step, stride in zip(idx, self.offsets, self.steps, self.strides, strict=True):
+        at_dim = dict(zip(self.kept, idx, strict=True))
+        all_dims = [at_dim.get(dim, ZERO) for dim in range(len(self.strides))]
+        for index, offset, step, stride in zip(all_dims, self.offsets, self.steps, self.strides, strict=True):
             at = ev.times(index, ev.size(step)) + ev.lin(offset)
             total = total + ev.times(at, stride)
         return total
@@ -230,7 +240,7 @@ class DynamicEvaluator(Evaluator):
             uniform, _ = self.b.uniform_part(address)
             loaded = self.b.load_vector(access.buffer, uniform, self.width, self.mask)
         else:
-            loaded = self.b.gather(access.buffer, address, self.width, self.mask)
+            loaded = read(self, access.buffer, address, self.mask)
         return self.from_storage(loaded, access.element)
 
     # Values ----------------------------------------------------------------------------------------------------------
@@ -285,8 +295,6 @@ class DynamicEvaluator(Evaluator):
         match op.name:
             case "iree_tensor_ext.dispatch.tensor.load":
                 access = self.access(op)
-                if any(len(access.strides) != len(idx) for idx in points):
-                    raise fail(op, f"{op.name} that drops dimensions")
                 return [self.read(access, idx) for idx in points]
             case "linalg.fill" | "tensor.splat":
                 return [self.outer(op.operands[0])] * len(points)

@@ -22,7 +22,6 @@ from tiree.codegen.common.linear import Lin
 from tiree.codegen.cpu.dynamic_evaluator import (
     DynamicEvaluator,
     NotVectorizable,
-    fail,
     maps_of,
     reduction_dims,
 )
@@ -296,8 +295,6 @@ class _Lowering:
         values = [ev.values_at(op.operands[0], points) for op in nest.stores]
         for op, column in zip(nest.stores, values, strict=True):
             access = ev.access(op)
-            if len(access.strides) != len(idx):
-                raise fail(op, f"{op.name} that adds dimensions")
             for at, value in zip(points, column, strict=True):
                 ev.store(access.buffer, access.address(ev, at), value, access.element, ev.mask)
         for op in nest.stores:

@@ -30,14 +30,22 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
-from xdsl.dialects.linalg.ops import FillOp, GenericOp, YieldOp
+from xdsl.dialects.linalg.ops import GenericOp, YieldOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, TypedAttribute
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size
 from tiree.dialects.iree_tensor_ext import segment_sizes
-from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder, encoded, number_attribute, scalar_attribute
+from tiree.dialects.linalg_fill import FillOp
+from tiree.input.lowering.scalar import (
+    ScalarAttr,
+    ScalarBuilder,
+    constant_op,
+    encoded,
+    number_attribute,
+    scalar_attribute,
+)
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.typed import is_complex_type, is_float_attr, is_integer_attr, is_integer_type, is_tensor_type
@@ -256,12 +264,12 @@ class Lowering:
             return self.fill(splat.scalar, splat.type, splat.sizes)
         return self.constant(DenseAttr.from_buffer(splat.type, encoded(splat.scalar), splat=True))
 
-    def constant(self, value: TypedAttribute) -> SSAValue:
+    def constant(self, value: TypedAttribute | ScalarAttr) -> SSAValue:
         """A constant at the start of the function; equal small ones are shared."""
         shared = not isinstance(value, DenseAttr) or value.buffer.nbytes <= 1024
         if shared and value in self._constant_of:
             return self._constant_of[value]
-        op = ConstantOp.create(result_types=[value.get_type()], properties={"value": value})
+        op = constant_op(value)
         self.constants.append(op)
         if shared:
             self._constant_of[value] = op.results[0]
@@ -305,9 +313,6 @@ class Lowering:
     def fill(self, scalar: SSAValue | ScalarAttr, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:
         """`linalg.fill` of a new tensor with a scalar value or constant."""
         if not isinstance(scalar, SSAValue):
-            if is_complex_type(scalar.type):
-                return self._fill_complex(scalar, type, sizes)
-            assert is_integer_attr(scalar) or is_float_attr(scalar)
             scalar = self.constant(scalar)
         body = Block(arg_types=[scalar.type, type.element_type])
         body.add_op(YieldOp.create(operands=[body.args[0]]))
@@ -322,12 +327,6 @@ class Lowering:
         if sizes is not None:
             self.shapes.note(value, sizes)
         return value
-
-    def _fill_complex(self, scalar: ScalarAttr, type: TensorType, sizes: Sequence[Size] | None) -> SSAValue:
-        """Complex scalars exist in kernels only."""
-        if DYNAMIC_INDEX in type.get_shape():
-            return self.parallel([], type, lambda s, _: s.attribute(scalar), sizes)
-        return self.constant(DenseAttr.from_buffer(type, encoded(scalar), splat=True))
 
     def generic(
         self,

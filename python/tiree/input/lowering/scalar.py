@@ -11,6 +11,7 @@ from xdsl.dialects import arith, math, tensor
 from xdsl.dialects.arith import FastMathFlagsAttr, IntegerOverflowAttr
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     BFloat16Type,
     ComplexType,
     Float16Type,
@@ -24,7 +25,7 @@ from xdsl.dialects.builtin import (
     i1,
 )
 from xdsl.dialects.linalg.ops import IndexOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import arith_ext
 from tiree.dialects.arith import ConstantOp
@@ -59,6 +60,19 @@ def number_attribute(type: Attribute, value: complex) -> ScalarAttr:
     part = type.element_type
     assert isinstance(part, AnyFloat)
     return ComplexNumberAttr(value.real, value.imag, ComplexType(part))
+
+
+def constant_op(value: TypedAttribute | ScalarAttr) -> Operation:
+    """The op that makes a constant: `arith.constant`, or `complex.constant` for a complex scalar."""
+    if value.name != "complex.number":
+        assert isinstance(value, TypedAttribute)
+        return ConstantOp.create(result_types=[value.get_type()], properties={"value": value})
+    from xdsl.dialects import complex
+
+    assert isinstance(value, complex.ComplexNumberAttr)
+    part = value.type.element_type
+    parts = ArrayAttr([FloatAttr(value.real.data, part), FloatAttr(value.imag.data, part)])
+    return complex.ConstantOp.create(result_types=[value.type], properties={"value": parts})
 
 
 def encoded(scalar: ScalarAttr) -> bytes:
