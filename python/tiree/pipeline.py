@@ -211,6 +211,11 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
         if culprit is not None:
             raise InternalError(f"the module is not valid after {culprit}: {_last_line(error)}", culprit) from error
         raise CompileError(_invalid_op(module, _last_line(error))) from error
+    except Exception as error:
+        # What an op of xDSL checks of another before that one has been checked itself, or says in its own way.
+        if culprit is not None:
+            raise
+        raise CompileError(_invalid_op(module, _unreadable(error))) from error
     if culprit is None:
         _check_order(module)
 
@@ -247,6 +252,12 @@ def _check_order(module: ModuleOp) -> None:
         raise CompileError(Diagnostic(f"{op.name} uses {name} where it is not visible{place}", location_of(op)))
 
 
+def _unreadable(error: Exception) -> str:
+    if type(error) is Exception:
+        return _last_line(error)
+    return f"a property is missing or of another kind ({_last_line(error)})"
+
+
 def _last_line(error: Exception) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1][:400] if lines else type(error).__name__
@@ -263,6 +274,8 @@ def _invalid_op(module: ModuleOp, message: str) -> Diagnostic:
             op.verify(verify_nested_ops=False)
         except VerifyException as error:
             return Diagnostic(f"{op.name} is not valid: {_last_line(error)}", location_of(op))
+        except Exception as error:
+            return Diagnostic(f"{op.name} is not valid: {_unreadable(error)}", location_of(op))
     return Diagnostic(f"the module is not valid: {message}", location_of(module))
 
 

@@ -22,6 +22,8 @@ class InputType(Enum):
     NONE = "none"
     AUTO = "auto"
     STABLEHLO = "stablehlo"
+    STABLEHLO_XLA = "stablehlo_xla"
+    VHLO = "vhlo"
     TOSA = "tosa"
     TORCH = "torch"
     ONNX = "onnx"
@@ -163,7 +165,7 @@ def _compile_tool(source: Data, name: str, keywords: Mapping[str, Any]) -> bytes
 
 
 def compile_str(input_str: str | bytes, **keywords: Any) -> bytes | None:
-    """Compiles MLIR text. Returns the module, or None when `output_file` is given.
+    """Compiles MLIR text or bytecode. Returns the module, or None when `output_file` is given.
 
     Keywords are those of `iree.compiler.tools.compile_str`. Raises `CompilerToolError` with the diagnostics.
     """

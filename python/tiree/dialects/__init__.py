@@ -27,9 +27,10 @@ def get_context(*, allow_unregistered: bool = False, extensions: Extensions = NO
 
 
 def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = None, filename: str = "") -> ModuleOp:
-    """The module that `source` holds: MLIR text (`str` with a newline, bytes, a mapped file), or the path of a file.
+    """The module that `source` holds: MLIR text (`str` with a newline, bytes, a mapped file) or bytecode, or a path.
 
-    Raises `CompileError` with `file:line:column` for text that is not a module, and `OSError` for a missing file.
+    Raises `CompileError` with `file:line:column` for text that is not a module, with the offset of the byte for
+    bytecode, and `OSError` for a missing file.
     """
     from tiree.dialects.syntax.files import read_module as read
 

@@ -166,7 +166,7 @@ def _parse_value(parser: AttrParser) -> Any:
             values.append(parser.parse_integer())
             parser.parse_optional_punctuation(",")
         return tuple(values)
-    number = parser.parse_optional_integer()
+    number = parser.parse_optional_integer(allow_boolean=False)
     if number is not None:
         return number
     keyword = parser.parse_identifier(context_msg=": a value")
@@ -285,6 +285,16 @@ class ConvDimensionNumbers:
     output_batch_dimension: int
     output_feature_dimension: int
     output_spatial_dimensions: Dims
+
+    def __post_init__(self) -> None:
+        """Raises `ValueError` unless each of the three names every dimension once."""
+        for batch, feature, spatial in (
+            (self.input_batch_dimension, self.input_feature_dimension, self.input_spatial_dimensions),
+            (self.kernel_input_feature_dimension, self.kernel_output_feature_dimension, self.kernel_spatial_dimensions),
+            (self.output_batch_dimension, self.output_feature_dimension, self.output_spatial_dimensions),
+        ):
+            if sorted((batch, feature, *spatial)) != list(range(len(spatial) + 2)):
+                raise ValueError(f"dimensions {batch}, {feature} and {list(spatial)} are not those of a convolution")
 
     @staticmethod
     def from_labels(lhs: list[str | int], rhs: list[str | int], out: list[str | int]) -> ConvDimensionNumbers:

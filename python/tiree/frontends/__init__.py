@@ -1,4 +1,4 @@
-"""What users bring, as MLIR text: text itself, files, JAX functions and lowered or exported JAX programs.
+"""What users bring, as MLIR text or bytecode: these, files, JAX functions and lowered or exported JAX programs.
 
 Frameworks are imported only when one of their objects is given.
 """
@@ -14,10 +14,10 @@ from tiree.support.sources import Data, open_source
 
 
 def load_program(program: Any, example_arguments: Sequence[Any] = ()) -> tuple[Data, str]:
-    """The MLIR text of `program` and the name to use for it in messages.
+    """The MLIR text or bytecode of `program` and the name to use for it in messages.
 
-    `program` is MLIR text (`bytes`, or a `str` with a line break or a brace that names no file), a path, a
-    `jax.stages.Lowered`, a `jax.export.Exported`, or a function that `jax.jit` can lower for `example_arguments`
+    `program` is text or bytecode (`bytes`, or text as a `str` with a line break or a brace that names no file), a path,
+    a `jax.stages.Lowered`, a `jax.export.Exported`, or a function that `jax.jit` can lower for `example_arguments`
     (arrays or `jax.ShapeDtypeStruct`s). Raises `CompileError` for a missing file, `TypeError` for anything else.
     """
     if isinstance(program, bytes):
@@ -32,8 +32,8 @@ def load_program(program: Any, example_arguments: Sequence[Any] = ()) -> tuple[D
 
         return load_jax_program(program, example_arguments)
     raise TypeError(
-        f"cannot compile a {type(program).__name__}; give MLIR text, a path, a function for JAX with example "
-        "arguments, or what jax.jit(f).lower(...) or jax.export.export(...) returns"
+        f"cannot compile a {type(program).__name__}; give MLIR text or bytecode, a path, a function for JAX with "
+        "example arguments, or what jax.jit(f).lower(...) or jax.export.export(...) returns"
     )
 
 

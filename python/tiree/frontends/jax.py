@@ -1,10 +1,13 @@
-"""JAX programs as StableHLO text, with the source locations that JAX records.
+"""JAX programs as MLIR bytecode, with the source locations that JAX records.
+
+Bytecode holds constants as they are in memory; as text they would take several times as much.
 
 Needs JAX to be installed only for functions; lowered and exported programs bring it themselves.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,20 +15,19 @@ from tiree.support.errors import CompileError, Diagnostic
 
 
 def load_jax_program(program: Any, example_arguments: Sequence[Any]) -> tuple[bytes, str]:
-    """Text and name of a function, `Lowered` or `Exported`.
+    """Bytecode and name of a function, `Lowered` or `Exported`.
 
     A function is lowered for `example_arguments`. Raises `CompileError` when JAX is not installed, and lets JAX's own
     errors through.
     """
-    if hasattr(program, "mlir_module"):
-        text = program.mlir_module()
-        return (text if isinstance(text, bytes) else text.encode()), f"<jax {getattr(program, 'fun_name', 'export')}>"
+    if hasattr(program, "mlir_module_serialized"):
+        return program.mlir_module_serialized, f"<jax {getattr(program, 'fun_name', 'export')}>"
     name = getattr(program, "__name__", "function")
     if not hasattr(program, "compiler_ir"):
         program = _lower(program, example_arguments)
-    module = program.compiler_ir("stablehlo")
-    text = module.operation.get_asm(enable_debug_info=True, large_elements_limit=None)
-    return text.encode(), f"<jax {name}>"
+    written = io.BytesIO()
+    program.compiler_ir("stablehlo").operation.write_bytecode(written)
+    return written.getvalue(), f"<jax {name}>"
 
 
 def _lower(function: Any, example_arguments: Sequence[Any]) -> Any:

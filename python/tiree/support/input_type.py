@@ -15,9 +15,16 @@ _INPUT_DIALECTS = {
     "torch": ("torch", "torch_c"),
     "onnx": ("onnx",),
 }
-_ALLOWED = {"auto": ("stablehlo", "chlo"), "none": (), "stablehlo": ("stablehlo", "chlo")}
+_STABLEHLO = ("stablehlo", "chlo")
+_ALLOWED = {
+    "auto": _STABLEHLO,
+    "none": (),
+    "stablehlo": _STABLEHLO,
+    "stablehlo_xla": _STABLEHLO,
+    "vhlo": _STABLEHLO,
+}
 OWN_TYPES = tuple(_ALLOWED)
-"""The input types that can be compiled without a plugin."""
+"""The input types that can be compiled without a plugin. VHLO and MHLO are StableHLO once they have been read."""
 INPUT_TYPES = (*OWN_TYPES, *(name for name in _INPUT_DIALECTS if name not in _ALLOWED))
 """All that are known."""
 

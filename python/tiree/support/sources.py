@@ -15,7 +15,6 @@ _MAPPED_FROM = 1 << 20
 
 _RUN = "Run it with tiree-run-module --module=FILE."
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
-    (0, b"ML\xefR", "MLIR bytecode", "Convert it to text with iree-opt."),
     (8, b"IREE", "a compiled module", _RUN),
     (4, b"TFL3", "a TensorFlow Lite model", "Convert it to StableHLO text first."),
     (0, b"BC\xc0\xde", "LLVM bitcode", ""),

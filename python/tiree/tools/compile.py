@@ -11,6 +11,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tiree.dialects.bytecode import MAGIC
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.extensions import NONE, OWN_BACKENDS, Extensions
 from tiree.support.replacing import replace_file
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from tiree.pipeline_observers import Timing
     from tiree.report import Report
 
-USAGE = "tiree-compile [options] <input.mlir | ->"
+USAGE = "tiree-compile [options] <input.mlir | input.mlirbc | ->"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -172,11 +173,11 @@ def _note_target(parsed: ParsedFlags, job: Job) -> None:
 
 
 def _note_narrowing(job: Job) -> None:
-    """One line for each type that a flag narrows, if the program seems to have it: callers pass the narrow one then."""
+    """One line for each type that a flag narrows, if the program may have it: callers pass the narrow one then."""
     options = job.options
     narrowed = (("f64", "f32", options.demote_f64_to_f32), ("i64", "i32", options.demote_i64_to_i32))
     for wide, narrow, wanted in narrowed:
-        if wanted and job.source.find(f"x{wide}>".encode()) >= 0:
+        if wanted and (job.source.find(f"x{wide}>".encode()) >= 0 or job.source[: len(MAGIC)] == MAGIC):
             print(f"note: {wide} is narrowed to {narrow}, as a flag asks; callers pass {narrow}", file=sys.stderr)
 
 

@@ -6,12 +6,14 @@ tiree-compile apply where a named pass is part of its pipeline: the pass is then
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from tiree.dialects.bytecode import MAGIC
 from tiree.pass_registry import pass_locations
 from tiree.support.errors import CompileError, Diagnostic, InternalError
 from tiree.support.extensions import Extensions
@@ -125,24 +127,38 @@ def _run(parsed: ParsedFlags, extensions: Extensions) -> int:
         raise fail(f"several input files: {', '.join(parsed.positional)}", f"usage: {USAGE}")
     path = parsed.positional[0] if parsed.positional else "-"
     if path == "-":
-        text, name = sys.stdin.read(), "<stdin>"
+        source, name = sys.stdin.buffer.read(), "<stdin>"
     else:
-        with open(path, encoding="utf-8") as file:
-            text, name = file.read(), path
-    return _process(parsed, text, name, extensions)
+        with open(path, "rb") as file:
+            source, name = file.read(), path
+    return _process(parsed, _text_of(source), name, extensions)
 
 
-def _process(parsed: ParsedFlags, text: str, filename: str, extensions: Extensions) -> int:
+def _text_of(source: bytes) -> str | bytes:
+    """What is no text stays as it is: bytecode, or something that reading it will refuse."""
+    if source.startswith(MAGIC):
+        return source
+    try:
+        return io.TextIOWrapper(io.BytesIO(source), encoding="utf-8").read()
+    except UnicodeDecodeError:
+        return source
+
+
+def _process(parsed: ParsedFlags, text: str | bytes, filename: str, extensions: Extensions) -> int:
     from tiree.tools.opt_diagnostics import check_expectations, expectations, split_input
 
-    chunks = split_input(text) if parsed["split-input-file"] else [(0, text)]
+    if isinstance(text, bytes) and (parsed["split-input-file"] or parsed["verify-diagnostics"]):
+        flag = "split-input-file" if parsed["split-input-file"] else "verify-diagnostics"
+        raise fail(f"--{flag} needs text, and {filename} is none")
+    chunks: list[tuple[int, str | bytes]]
+    chunks = [*split_input(text)] if parsed["split-input-file"] and isinstance(text, str) else [(0, text)]
     outputs: list[str] = []
     found: list[Diagnostic] = []
     wanted: list[Expectation] = []
     for first_line, chunk in chunks:
         # Blank lines in front keep the line numbers of the whole file.
-        padded = "\n" * first_line + chunk
-        if parsed["verify-diagnostics"]:
+        padded = "\n" * first_line + chunk if isinstance(chunk, str) else chunk
+        if parsed["verify-diagnostics"] and isinstance(padded, str):
             wanted += expectations(padded)
         try:
             outputs.append(_transform(parsed, padded, filename, extensions))
@@ -169,13 +185,14 @@ def _write(path: str, text: str) -> None:
     replace_file(path, text.encode())
 
 
-def _transform(parsed: ParsedFlags, text: str, filename: str, extensions: Extensions) -> str:
+def _transform(parsed: ParsedFlags, text: str | bytes, filename: str, extensions: Extensions) -> str:
     from tiree.dialects import get_context, print_module, read_module
     from tiree.pipeline import run_passes, run_pipeline, verify_module
 
     ctx = get_context(allow_unregistered=parsed["allow-unregistered-dialect"], extensions=extensions)
     module = read_module(text, ctx, filename)
-    if parsed["no-implicit-module"] and not re.search(r"^\s*(\"?builtin\.)?module\b", text, re.MULTILINE):
+    explicit = isinstance(text, bytes) or re.search(r"^\s*(\"?builtin\.)?module\b", text, re.MULTILINE)
+    if parsed["no-implicit-module"] and not explicit:
         raise CompileError(Diagnostic("the file does not hold one builtin.module", f"{filename}:1:1"))
     if parsed["verify-each"]:
         verify_module(module)

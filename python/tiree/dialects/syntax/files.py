@@ -9,6 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import ParseError
 
+from tiree.dialects.bytecode import MAGIC
 from tiree.dialects.syntax.long_text import CutText, cut_constants
 from tiree.dialects.syntax.reader import Reader
 from tiree.dialects.syntax.unknown import UnknownOperations, excerpt
@@ -50,6 +51,10 @@ def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = Non
         from tiree.dialects.registry import get_context
 
         ctx = get_context()
+    if data[: len(MAGIC)] == MAGIC:
+        from tiree.dialects.bytecode.reader import read_bytecode
+
+        return read_bytecode(data, ctx, filename)
     reader = Reader(ctx, _cut(data, filename), filename)
 
     def refuse(message: str, position: int, cause: Exception) -> NoReturn:

@@ -74,7 +74,7 @@ class Unknown:
             also += ", ..." if len(places) > _PLACES else ""
             count = f" ({len(places)} uses)" if len(places) > 1 else ""
             hint = excerpt(reader.text, positions[0])
-            findings.append(Diagnostic(f"{_what(name, known)}{count}{also}", places[0], hint))
+            findings.append(Diagnostic(f"{describe(name, known)}{count}{also}", places[0], hint))
         return findings
 
 
@@ -87,7 +87,8 @@ _REFUSED = {
 """Dialects of which only some operations are known, and what to say of the others."""
 
 
-def _what(name: str, known: list[str]) -> str:
+def describe(name: str, known: list[str]) -> str:
+    """What to say of an operation that none of the `known` is."""
     dialect = name.partition(".")[0]
     if dialect in _REFUSED:
         return f"unknown operation '{name}': {_REFUSED[dialect]}"
