@@ -38,6 +38,9 @@ func.func @f(%a: tensor<64xf32>, %b: tensor<64xf32>) -> tensor<64xf32> {
   return %0 : tensor<64xf32>
 }"""
 
+ROUND = ADD.replace("%0 = arith.addf %a, %b", "%1 = arith.addf %a, %b : tensor<64xf32>\n  %0 = math.roundeven %1")
+"""Each CPU has other instructions for this: equal kernels of two would be one."""
+
 
 def compiled(text: str, cpus: str, **options: object) -> tuple[bytes, hal.ExecutableVariantOp]:
     """The image of the only executable, and the variant that is left of those that share it."""
@@ -63,7 +66,7 @@ def runs_here(cpu: str) -> bool:
 
 
 def test_each_machine_gets_the_most_that_it_can_run() -> None:
-    image, _ = compiled(ADD, ",".join(CPUS))
+    image, _ = compiled(ROUND, ",".join(CPUS))
     places = {cpu: level(image, features) for cpu, features in MACHINES.items()}
     assert len(set(places.values())) == len(CPUS)
     # One feature less, and it is the next lower one.

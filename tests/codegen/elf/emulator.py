@@ -65,7 +65,8 @@ class Emulated:
         wide = self.facts.bits == 64
         phoff = struct.unpack_from("<Q" if wide else "<I", image, 32 if wide else 28)[0]
         form = "<IIQQQQQQ" if wide else "<IIIIIIII"
-        headers = [struct.unpack_from(form, image, phoff + i * struct.calcsize(form)) for i in range(2)]
+        phnum = struct.unpack_from("<H", image, 56 if wide else 44)[0]
+        headers = [struct.unpack_from(form, image, phoff + i * struct.calcsize(form)) for i in range(phnum)]
         # (type, offset, address, file size)
         parts = [(h[0], h[2], h[3], h[5]) if wide else (h[0], h[1], h[2], h[4]) for h in headers]
         for kind, offset, address, size in parts:
@@ -74,8 +75,11 @@ class Emulated:
         dynamic = next(p for p in parts if p[0] == 2)
         pair = "<QQ" if wide else "<II"
         tags = dict(struct.unpack_from(pair, image, dynamic[1] + at) for at in range(0, dynamic[3], 2 * self.word))
-        table, size, entry = (tags[t] for t in ((7, 8, 9) if wide else (17, 18, 19)))
-        assert entry == (24 if wide else 8)
+        entry = 24 if wide else 8
+        table, size, found = (tags.get(t) for t in ((7, 8, 9) if wide else (17, 18, 19)))
+        if table is None or size is None:
+            table, size, found = 0, 0, entry
+        assert found == entry
         for at in range(table, table + size, entry):
             place, info = struct.unpack_from(pair, image, at)
             assert info == self.facts.relative

@@ -40,7 +40,7 @@ def compile_text(ir: str, cpu: str = "host") -> bytes:
 
 
 def test_the_smallest_kernel_is_small() -> None:
-    assert len(build(parse(ADD)).image) <= 880
+    assert len(build(parse(ADD)).image) <= 650
 
 
 def test_an_image_has_no_section_but_a_null_one() -> None:
@@ -49,6 +49,48 @@ def test_an_image_has_no_section_but_a_null_one() -> None:
     shnum = struct.unpack_from("<H", image, 60)[0]
     assert shnum == 1
     assert shoff + 64 == len(image)
+
+
+def test_only_the_table_is_writable_and_takes_no_bytes() -> None:
+    image = build(parse(ADD + SINE)).image
+    count = struct.unpack_from("<H", image, 56)[0]
+    headers = [struct.unpack_from("<IIQQQQQQ", image, 64 + 56 * i) for i in range(count)]
+    read_execute, table = [h for h in headers if h[0] == 1]
+    assert read_execute[1] == 5
+    assert table[1] == 6
+    assert (table[2], table[5]) == (0, 0)
+    assert table[6] < 1024
+    assert table[3] % 4096 == 0
+    assert table[3] >= read_execute[3] + read_execute[6]
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 40])
+def test_the_table_of_any_number_of_kernels(count: int) -> None:
+    kernel = f"""
+func.func @"kernel NAME"() {{
+  {bindings("4xf32")}
+  %v = arith.constant dense<NAME.5> : vector<4xf32>
+  vector.store %v, %b0[%c0] : memref<4xf32>, vector<4xf32>
+  func.return
+}}"""
+    image = Image(build(parse("".join(kernel.replace("NAME", str(i)) for i in range(count)))).image)
+    assert list(image.kernels) == [f"kernel {i}" for i in range(count)]
+    for i in range(count):
+        out = np.zeros(4, np.float32)
+        image.run(f"kernel {i}", [out])
+        assert (out == i + 0.5).all()
+
+
+def test_equal_kernels_are_one_in_the_image() -> None:
+    kernel = SINE.replace("@sine", "@NAME")
+    assert "@NAME" in kernel
+    one, two = (build(parse("".join(kernel.replace("NAME", n) for n in names))) for names in ("abc", "a"))
+    image = Image(one.image)
+    assert len({image.kernels[n].address for n in "abc"}) == 1
+    assert len(one.image) - len(two.image) < 200
+    data, out = np.linspace(-3, 3, 8), np.zeros(8)
+    image.run("c", [data, out])
+    np.testing.assert_allclose(out, np.exp(np.sin(data)), rtol=1e-14)
 
 
 def test_debug_symbols_name_the_kernels() -> None:

@@ -57,6 +57,12 @@ class ElfClass:
             return struct.pack("<IIQQQQQQ", type, flags, offset, offset, offset, size, size, align)
         return struct.pack("<IIIIIIII", type, offset, offset, offset, size, size, flags, align)
 
+    def zeroed_segment(self, flags: int, address: int, size: int, align: int) -> bytes:
+        """A segment of zeros that takes no bytes in the file."""
+        if self.bits == 64:
+            return struct.pack("<IIQQQQQQ", PT_LOAD, flags, 0, address, address, 0, size, align)
+        return struct.pack("<IIIIIIII", PT_LOAD, 0, address, address, 0, size, flags, align)
+
     def section_header(
         self, name: int, type: int, flags: int, offset: int, size: int, link: int = 0, info: int = 0, entry: int = 0
     ) -> bytes:

@@ -1,8 +1,9 @@
 """Lays out an executable image: headers, dynamic tables, data and code in one read-execute segment.
 
 The loader copies every segment and relocates before it protects, so read-only data with addresses in it can live beside
-the code; nothing in an image is writable. Only what the loader asks for is written: two program headers, a hash table
-of one symbol, RELATIVE relocations, nine dynamic entries and a null section header (a file without one is refused).
+the code. All that is writable is the library table, which takes no bytes in the file: it has a segment of its own. Only
+what the loader asks for is written: the program headers, a hash table of one symbol, RELATIVE relocations where there
+are any, the dynamic entries and a null section header (a file without one is refused).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tiree.codegen.elf import format as elf
+from tiree.codegen.elf.fold import fold_code
 from tiree.codegen.elf.object import ObjectFile, Relocation, Section, Symbol, read_object
 from tiree.codegen.elf.relocations import MACHINES, Machine, Place, RelocationError
 from tiree.support.errors import CompileError, Diagnostic
@@ -18,8 +20,14 @@ from tiree.support.errors import CompileError, Diagnostic
 PAGE = 0x1000
 """Segment alignment: page-relative addressing of ARM counts on it."""
 
+LARGE_PAGES = {elf.EM_AARCH64: 0x10000}
+"""Machines whose systems may have larger pages: writable memory begins on one of its own."""
+
 _TABLE = "_GLOBAL_OFFSET_TABLE_"
 """What 32-bit x86 code addresses data relative to; here the start of the image (address 0)."""
+
+TABLE_SECTION = ".bss.library"
+"""The section of the library table."""
 
 _DROPPED = (".note", ".comment", ".eh_frame", ".llvm", ".ARM.exidx", ".ARM.extab", ".riscv", ".gnu")
 
@@ -39,6 +47,10 @@ class Image:
     """(place, address) pairs that the loader has to fill in."""
     pcrel: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
     """RISC-V: what each `auipc` points at."""
+    folded: list[tuple[Section, Section]] = field(default_factory=list[tuple[Section, Section]])
+    """Sections that are left out, with the equal ones that are there."""
+    writable: Section | None = None
+    """The library table, in memory behind the file's bytes."""
 
     def align(self, alignment: int) -> int:
         self.data.extend(bytes(-len(self.data) % alignment))
@@ -75,6 +87,11 @@ def link(objects: Sequence[bytes], export: str, name: str = "executable", symbol
     return bytes(image.data)
 
 
+def _is_table(section: Section) -> bool:
+    """Whether a section is the library table, which the query function fills in."""
+    return section.type == elf.SHT_NOBITS and section.name == TABLE_SECTION
+
+
 def _open_image(objects: list[ObjectFile], name: str) -> Image:
     first = objects[0]
     machine = MACHINES.get(first.machine)
@@ -92,16 +109,22 @@ def _open_image(objects: list[ObjectFile], name: str) -> Image:
         image.placed.extend(s for s in object.sections if s.is_loaded and not s.name.startswith(_DROPPED))
     image.placed.sort(key=_placement)
     for section in image.placed:
-        _check_section(section, name)
+        if not _is_table(section):
+            _check_section(section, name)
+        elif image.writable is not None:
+            raise CompileError(f"executable '{name}': two library tables")
+        else:
+            image.writable = section
+    image.placed = [section for section in image.placed if section is not image.writable]
+    folded = fold_code(image.placed)
+    image.folded = [(section, folded[id(section)]) for section in image.placed if id(section) in folded]
+    image.placed = [section for section in image.placed if id(section) not in folded]
     _check_undefined(image)
     return image
 
 
 def _placement(section: Section) -> tuple[int, int, int]:
-    """Constants, code, strings, then tables of addresses; large alignments first, which pads less.
-
-    The library table comes last: it ends in zeros, and the null section header may lie on them.
-    """
+    """Constants, code, strings, then tables of addresses; large alignments first, which pads less."""
     group = 3 if section.name.startswith(".data.rel.ro") else 1 if section.is_code else 2 if section.align == 1 else 0
     defines_export = any(symbol.binding == elf.STB_GLOBAL and symbol.section for symbol in section.object.symbols)
     return group, int(defines_export), -section.align
@@ -139,7 +162,8 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
     """Reserves headers and tables and copies the sections. Returns where each table is and how long."""
     layout = image.layout
     names = b"\0" + export.encode() + b"\0"
-    image.data = bytearray(layout.header_bytes + 2 * layout.program_header_bytes)
+    segments = 2 if image.writable is None else 3
+    image.data = bytearray(layout.header_bytes + segments * layout.program_header_bytes)
     at: dict[str, int] = {}
 
     def reserve(what: str, content: bytes | int, alignment: int) -> None:
@@ -150,7 +174,6 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
     word = layout.word_bytes
     count = sum(r.type == image.machine.absolute for section in image.placed for r in section.relocations)
     reserve("relocations", count * _relocation_bytes(layout), word)
-    reserve("dynamic", 9 * 2 * word, word)
     # The null symbol's bytes mean nothing, so the hash table lies on them where it fits.
     at["hash"] = image.align(word)
     reserve("null symbol", max(20, layout.symbol_bytes), word)
@@ -169,8 +192,15 @@ def _lay_out(image: Image, export: str) -> dict[str, int]:
         image.data += section.data
         if plain:
             shared[section.data] = section.address
+    for section, kept in image.folded:
+        section.address = kept.address
     if "strings" not in at:
         reserve("strings", names, 1)
+    # Last: it ends in zeros, and the null section header may lie on them.
+    reserve("dynamic", (9 if count else 6) * 2 * word, word)
+    if image.writable is not None:
+        page = LARGE_PAGES.get(image.objects[0].machine, PAGE)
+        image.writable.address = -(-len(image.data) // page) * page
     return at
 
 
@@ -223,11 +253,14 @@ def _write_tables(image: Image, exported: tuple[ObjectFile, Symbol], at: dict[st
         (elf.DT_SYMTAB, at["symbols"]),
         (elf.DT_STRSZ, at["strings_size"]),
         (elf.DT_SYMENT, layout.symbol_bytes),
-        (elf.DT_RELA if wide else elf.DT_REL, at["relocations"]),
-        (elf.DT_RELASZ if wide else elf.DT_RELSZ, at["relocations_size"]),
-        (elf.DT_RELAENT if wide else elf.DT_RELENT, _relocation_bytes(layout)),
-        (elf.DT_NULL, 0),
     ]
+    if relocations:
+        entries += [
+            (elf.DT_RELA if wide else elf.DT_REL, at["relocations"]),
+            (elf.DT_RELASZ if wide else elf.DT_RELSZ, at["relocations_size"]),
+            (elf.DT_RELAENT if wide else elf.DT_RELENT, _relocation_bytes(layout)),
+        ]
+    entries.append((elf.DT_NULL, 0))
     put(at["dynamic"], b"".join(layout.dynamic(tag, value) for tag, value in entries))
     info = elf.STB_GLOBAL << 4 | elf.STT_FUNC
     # The section index only has to differ from 0 (undefined).
@@ -235,11 +268,11 @@ def _write_tables(image: Image, exported: tuple[ObjectFile, Symbol], at: dict[st
     put(at["symbols"] + layout.symbol_bytes, symbol)
     # One bucket that starts at symbol 1, and chains that end at once.
     put(at["hash"], b"".join(n.to_bytes(4, "little") for n in (1, 2, 1, 0, 0)))
-    put(
-        layout.header_bytes,
-        layout.program_header(elf.PT_LOAD, elf.PF_R | elf.PF_X, 0, len(image.data), PAGE)
-        + layout.program_header(elf.PT_DYNAMIC, elf.PF_R, at["dynamic"], at["dynamic_size"], word),
-    )
+    headers = layout.program_header(elf.PT_LOAD, elf.PF_R | elf.PF_X, 0, len(image.data), PAGE)
+    if image.writable is not None:
+        headers += layout.zeroed_segment(elf.PF_R | elf.PF_W, image.writable.address, image.writable.size, PAGE)
+    headers += layout.program_header(elf.PT_DYNAMIC, elf.PF_R, at["dynamic"], at["dynamic_size"], word)
+    put(layout.header_bytes, headers)
 
 
 def _write_sections(image: Image, symbols: bool) -> None:
@@ -260,5 +293,6 @@ def _write_sections(image: Image, symbols: bool) -> None:
     shoff = image.align(8 if symbols else 1)
     image.data += b"".join(headers)
     first = image.objects[0]
-    header = layout.header(first.machine, first.flags, 2, shoff, len(headers), shstrndx)
+    segments = 2 if image.writable is None else 3
+    header = layout.header(first.machine, first.flags, segments, shoff, len(headers), shstrndx)
     image.data[: len(header)] = header

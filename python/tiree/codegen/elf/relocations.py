@@ -197,6 +197,16 @@ def _rv_rvc_jump(place: Place) -> bool:
     return False
 
 
+def _rv_sum(sign: int) -> Patch:
+    """Half of a distance between two symbols: the word plus, or minus, an address."""
+
+    def patch(place: Place) -> bool:
+        _set_word(place, _word(place) + sign * place.target)
+        return False
+
+    return patch
+
+
 # --- 32-bit x86 and ARM -------------------------------------------------------------------------------------------
 
 
@@ -307,6 +317,8 @@ MACHINES: dict[int, Machine] = {
             23: _rv_pcrel_hi20,
             24: _rv_pcrel_lo12_i,
             25: _rv_pcrel_lo12_s,
+            35: _rv_sum(1),
+            39: _rv_sum(-1),
             44: _rv_rvc_branch,
             45: _rv_rvc_jump,
             51: _ignored,

@@ -204,7 +204,7 @@ class ModuleEmitter:
     def add_library(self, external: bool = False, debug: DebugInfo | None = None) -> None:
         """Adds the table of all kernels; `external` ones are defined in other modules."""
         self._check_counts(self.kernels)
-        self.library = library_ir(self.name, self.kernels, external, debug)
+        self.library = library_ir(self.name, self.kernels, external, debug, self.target.pointer_bytes)
 
     def add_variants(self, variants: Sequence[LibraryVariant], debug: DebugInfo | None = None) -> None:
         """Adds the tables of several variants, whose kernels are in other modules."""
