@@ -388,6 +388,9 @@ class Evaluator:
         value = self.values(node, [point])[0]
         if condition is None:
             return value
+        if self.tuning.mask_registers and self.width and lanes_of(condition) != self.width:
+            # As a load under a mask, which is one instruction without a branch.
+            condition, value = self.b.broadcast(condition, self.width), self.b.broadcast(self.ssa(value), self.width)
         return self.b.select(condition, self.ssa(value), self.ssa(other))
 
     def _pad(self, node: PadNode, point: Point) -> Value:

@@ -62,6 +62,8 @@ class Tuning:
     loop_unroll: int = 1
     """Steps of the innermost reduction loop written out per iteration, divided by the points."""
     fuse_multiply_add: bool = False
+    mask_registers: bool = False
+    """Whether a choice between a load and a number is best made lane by lane, for all lanes alike too."""
     stack_scratch: int = 0
     """Bytes of scratch that may lie on the stack."""
     reductions: dict[GenericNode, ReductionPlan] = field(default_factory=dict[GenericNode, ReductionPlan])

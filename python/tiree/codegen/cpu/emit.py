@@ -28,6 +28,7 @@ STACK_SCRATCH_BYTES = 16384
 def new_evaluator(info: DispatchInfo, target: TargetDescription, fuse: bool = False) -> Evaluator:
     ev = Evaluator(KernelBuilder(), info)
     ev.tuning.fuse_multiply_add = fuse
+    ev.tuning.mask_registers = target.has_avx512
     ev.tuning.stack_scratch = min(STACK_SCRATCH_BYTES, target.stack_limit // 2)
     return ev
 
@@ -82,7 +83,8 @@ def emit_flat(ev: Evaluator, stages: Sequence[tuple[Stage, StageShape]], workgro
             write_outputs(ev, stage, points)
 
         loops = distribute_tiles(shape.loops, workgroups) if shape.transposed else distribute(shape.loops, workgroups)
-        nests.append((Nest(ev, loops, len(stage.domain), body, shape.masked_tail), shape))
+        nest = Nest(ev, loops, len(stage.domain), body, shape.masked_tail, one_tail=shape.one_tail)
+        nests.append((nest, shape))
     grid = max([chunk_count(nest.loops) for nest, _ in nests], default=1)
     for nest, shape in nests:
         apply_shape(ev, shape)
@@ -178,7 +180,7 @@ class RowEmitter:
                     moved.append(Point(tuple(idx), point.mask if point.mask is not None else row.mask))
             write_outputs(self.ev, stage, moved, self.pending)
 
-        Nest(self.ev, shape.loops, len(stage.domain), body, shape.masked_tail).run()
+        Nest(self.ev, shape.loops, len(stage.domain), body, shape.masked_tail, one_tail=shape.one_tail).run()
         for output in stage.outputs:
             node = output.node
             if output.ref is None and isinstance(node, ResultNode) and node in self.pending:

@@ -90,7 +90,9 @@ class Nest:
         body: Callable[[list[Point]], None],
         masked_tail: bool = False,
         mask: SSAValue | None = None,
+        one_tail: bool = False,
     ) -> None:
+        self.one_tail = one_tail
         self.ev = ev
         self.b = ev.b
         self.loops = list(loops)
@@ -164,7 +166,7 @@ class Nest:
             full, tail = divmod(rest, width)
             # A power of two is one narrower vector, and one lane a scalar: no mask (LLVM 22 writes too many bytes for a
             # truncating store under a constant mask of one lane).
-            if tail & (tail - 1) and self.masked_tail and width > 1:
+            if (tail & (tail - 1) or (tail and full and self.one_tail)) and self.masked_tail and width > 1:
                 self.vectors(chosen, Lin(done), full + 1, width, tail)
                 return
             if full:

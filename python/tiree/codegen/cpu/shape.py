@@ -17,8 +17,11 @@ from tiree.codegen.common.points import ReductionPlan
 from tiree.codegen.common.views import element_count, row_major_strides
 from tiree.codegen.cpu.nest import Loop
 from tiree.codegen.cpu.stages import Stage, is_expensive
+from tiree.codegen.cpu.tiles import choose_tile
 from tiree.support.cpu_target import TargetDescription
 
+MOST_ROWS = 14
+"""Rows of a tile of sums."""
 GATHER_COST = 1.2
 """Cost of one gathered element, in contiguous vector loads."""
 
@@ -34,6 +37,8 @@ class StageShape:
     transposed: bool = False
     unroll_limit: int = 4
     loop_unroll: int = 8
+    one_tail: bool = False
+    """Whether remaining lanes are one masked tile, even where several narrower vectors would do without masks."""
 
 
 class StageView:
@@ -279,20 +284,45 @@ def _shape_lanes(
         shape.loops.append(_loop(view, lane, width * max(1, min(vectors, size // width)), width))
         return shape
     budget = 20 if target.has_avx512 else 8
-    vectors = max(1, min(4, size // width))
-    budget //= vectors
+    shared = next((g for g in reversed(groups) if g != lane and _sharing(view, g)), None)
+    most = max(1, min(4, -(-size // width) if masked else size // width))
+    if shared is None:
+        most = max(1, min(4, size // width))
+        shape.loops = [*_row_tiles(view, groups, lane, budget // most, most), _loop(view, lane, width * most, width)]
+        return shape
+    tiles = [
+        (tile, vectors)
+        for vectors in range(1, most + 1)
+        for tile in range(1, 1 + min(_size(view, shared), max(1, budget // vectors), MOST_ROWS))
+    ]
+    tile, vectors = choose_tile(_size(view, shared), size, width, tiles)
+    shape.loops = _row_tiles(view, groups, lane, budget // vectors, vectors, {shared: tile})
+    shape.loops.append(_loop(view, lane, width * vectors, width))
+    shape.one_tail = masked
+    return shape
+
+
+def _row_tiles(
+    view: StageView,
+    groups: Sequence[tuple[int, ...]],
+    lane: tuple[int, ...],
+    budget: int,
+    vectors: int,
+    chosen: dict[tuple[int, ...], int] | None = None,
+) -> list[Loop]:
+    """The loops over rows, with `budget` sums in a tile of them; the tiles of some are `chosen`."""
     tiles: dict[tuple[int, ...], int] = {}
     for group in reversed(groups):
         if group == lane or budget < 2:
             continue
-        if _sharing(view, group):
+        if chosen and group in chosen:
+            tiles[group] = chosen[group]
+        elif _sharing(view, group):
             tiles[group] = _tile_of(_size(view, group), min(6, budget))
-        elif vectors == 1 and not tiles:
+        elif vectors == 1 and not tiles and not chosen:
             tiles[group] = _tile_of(_size(view, group), 4)
         budget //= tiles.get(group, 1)
-    shape.loops = [_loop(view, g, tiles.get(g, 1)) for g in groups if g != lane]
-    shape.loops.append(_loop(view, lane, width * vectors, width))
-    return shape
+    return [_loop(view, g, tiles.get(g, 1)) for g in groups if g != lane]
 
 
 def _costly(view: StageView) -> bool:
