@@ -65,12 +65,16 @@ class Access:
         sizes = [next(dims) if size == DYNAMIC_INDEX else size for size in shape]
         self.element = bound.type.tensor_type.element_type
         self.buffer = ev.binding(subspan, [ev.size(size) for size in sizes])
-        strides: list[int | SSAValue] = []
-        step: int | SSAValue = 1
+        strides: list[tuple[int | SSAValue, int]] = []
+        step, factor = cast("int | SSAValue", 1), 1
         for size in reversed(sizes):
-            strides.append(step)
-            step = ev.product(step, ev.size(size))
+            strides.append((step, factor))
+            if isinstance(known := ev.size(size), int):
+                factor *= known
+            else:
+                step = ev.product(step, known)
         self.strides = strides[::-1]
+        """Products of sizes, and numbers to multiply them with."""
         segments = ints_of(op.properties["operandSegmentSizes"])
         self.offsets = self._mixed(op, segments, "static_offsets", segment)
         self.steps = self._mixed(op, segments, "static_strides", segment + 2)
@@ -96,9 +100,9 @@ class Access:
         total = ZERO
         at_dim = dict(zip(self.kept, idx, strict=True))
         all_dims = [at_dim.get(dim, ZERO) for dim in range(len(self.strides))]
-        for index, offset, step, stride in zip(all_dims, self.offsets, self.steps, self.strides, strict=True):
+        for index, offset, step, (stride, factor) in zip(all_dims, self.offsets, self.steps, self.strides, strict=True):
             at = ev.times(index, ev.size(step)) + ev.lin(offset)
-            total = total + ev.times(at, stride)
+            total = total + ev.times(at, stride) * factor
         return total
 
 
@@ -356,7 +360,7 @@ class DynamicEvaluator(Evaluator):
                 columns.append([None] * len(loops))
             else:
                 columns.append(self.values_at(operand, [self._apply(map, at) for at in loops]))
-        fused = fused_sums(op) if accumulators is not None and self.fuse else {}
+        fused = products_of_sums(op.regions[0].block) if accumulators is not None and self.fuse else {}
         rows: list[list[Value]] = []
         for number, at in enumerate(loops):
             body = DynamicBody(self, at)
@@ -423,11 +427,6 @@ class DynamicEvaluator(Evaluator):
             at[reductions[0]] = Lin.of(opened.sym)
         results = self._nest(op, inner, reductions[1:], list(opened.args))
         return list(self.b.end_for(opened, results))
-
-
-def fused_sums(op: Operation) -> dict[Operation, None]:
-    """Products of a reduction's body that only its sum reads: one multiply-add does both, rounding once."""
-    return products_of_sums(op.regions[0].block)
 
 
 class DynamicBody(BodyEvaluator):

@@ -19,6 +19,7 @@ from tiree.codegen.common.body import TRAPPING
 from tiree.codegen.common.builder import I64, INDEX, KernelBuilder
 from tiree.codegen.common.graph import DispatchInfo, bits_of, storage_element
 from tiree.codegen.common.linear import Lin
+from tiree.codegen.common.writing import Write, write_all
 from tiree.codegen.cpu.dynamic_evaluator import (
     DynamicEvaluator,
     NotVectorizable,
@@ -293,10 +294,12 @@ class _Lowering:
                 for column in range(walk.open_columns)
             ]
         values = [ev.values_at(op.operands[0], points) for op in nest.stores]
+        writes: list[Write] = []
         for op, column in zip(nest.stores, values, strict=True):
             access = ev.access(op)
             for at, value in zip(points, column, strict=True):
-                ev.store(access.buffer, access.address(ev, at), value, access.element, ev.mask)
+                writes.append(Write(access.buffer, access.address(ev, at), value, access.element, ev.mask))
+        write_all(ev, writes)
         for op in nest.stores:
             ev.b.wrote(ev.access(op).buffer)
 

@@ -13,6 +13,7 @@ from tiree.codegen.common.graph import DispatchInfo, ResultNode, storage_element
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.points import Point, Scratch
 from tiree.codegen.common.views import element_count, row_major_strides
+from tiree.codegen.common.writing import Write, write_all
 from tiree.codegen.cpu.nest import Loop, Nest, chunk_count, distribute, distribute_tiles
 from tiree.codegen.cpu.schedule import Schedule
 from tiree.codegen.cpu.shape import StageShape
@@ -54,6 +55,7 @@ def write_outputs(
         )
         for output in stage.outputs
     ]
+    writes: list[Write] = []
     for output, at, values in computed:
         if output.ref is not None:
             assert output.view is not None
@@ -70,7 +72,9 @@ def write_outputs(
             address = base
             for index, stride in zip(point.idx, strides, strict=True):
                 address = address + index * stride
-            ev.store(buffer, address, value, output.node.element, point.mask)
+            writes.append(Write(buffer, address, value, output.node.element, point.mask))
+    write_all(ev, writes)
+    for buffer in dict.fromkeys(write.buffer for write in writes):
         ev.b.wrote(buffer)
 
 

@@ -65,6 +65,8 @@ class StageView:
             self.stores.append(Access(output.node, address))
             self.accesses.found[Access(output.node, address)] = None
         self.generics = list(self.accesses.generics)
+        self.woven = _are_pairs(stage)
+        """Whether the outputs are real and imaginary parts, which are stored together."""
 
     @property
     def bits(self) -> int:
@@ -156,6 +158,12 @@ def _reduction_groups(view: StageView, generic: GenericNode) -> tuple[tuple[int,
     return tuple(groups)
 
 
+def _are_pairs(stage: Stage) -> bool:
+    """Whether outputs come in twos that lie beside each other."""
+    places = {(o.ref, o.view.strides, o.order, o.view.base) for o in stage.outputs if o.ref is not None and o.view}
+    return bool(places) and all((r, s, d, b ^ 1) in places for r, s, d, b in places)
+
+
 def _access_cost(access: Access, sym: Sym, lanes: int, others: Sequence[Sym]) -> float:
     """Cost of one vector of this access with lanes along `sym`."""
     stride = access.stride(sym)
@@ -184,7 +192,12 @@ def _best_lane(view: StageView, groups: Sequence[tuple[int, ...]], lanes: int) -
         others = [s for s in syms if s is not sym] if not view.reducing else []
         cost = sum(_access_cost(a, sym, lanes, others) for a in view.loads)
         for store in view.stores:
-            cost += 1.0 if store.stride(sym) == 1 else 1.5 * GATHER_COST * lanes
+            if store.stride(sym) == 1:
+                cost += 1.0
+            elif store.stride(sym) == 2 and view.woven:
+                cost += 2.0
+            else:
+                cost += 1.5 * GATHER_COST * lanes
         cost = (cost + 0.5) * -(-size // lanes) / size
         if best is None or cost < best[1] * 0.99:
             best = group, cost

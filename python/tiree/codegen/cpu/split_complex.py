@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.codegen.common.analyze import fail
+from tiree.codegen.cpu.complex_words import as_words, moves_words
 from tiree.codegen.cpu.select_strategies import cpu_variants, is_kernel_form, kernels
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr
@@ -47,7 +48,9 @@ def part_of(type: Attribute) -> Attribute:
 
 def split_complex(function: Operation) -> None:
     """Rewrites a dispatch function in place. Raises `CompileError` for complex ops that are none of the above."""
-    if any(holds_complex(value.type) for op in function.walk() for value in (*op.results, *op.operands)):
+    if moves_words(function):
+        as_words(function)
+    elif any(holds_complex(value.type) for op in function.walk() for value in (*op.results, *op.operands)):
         _Splitting().run(function.regions[0].block)
 
 

@@ -86,7 +86,8 @@ def apply_binary(formula: Callable[[Complex, Complex, bool], Complex]) -> Callab
 # Magnitudes.
 
 
-def _either_infinite(z: Complex) -> SSAValue:
+def either_infinite(z: Complex) -> SSAValue:
+    """Whether a part is infinite."""
     return z[0].s.or_(z[0].is_infinite(), z[1].is_infinite())
 
 
@@ -105,7 +106,7 @@ def _scale(z: Complex, roomy: bool) -> tuple[Complex, Real, Real] | tuple[Comple
 def _length(z: Complex) -> Real:
     """sqrt(x^2 + y^2) of what has been scaled; infinite where either part is."""
     x, y = z
-    return (x * x + y * y).sqrt().unless(_either_infinite(z), float("inf"))
+    return (x * x + y * y).sqrt().unless(either_infinite(z), float("inf"))
 
 
 def hypot(z: Complex, roomy: bool) -> Real:
@@ -143,7 +144,7 @@ def _quotient(x: Complex, y: Complex) -> tuple[Real, Real, Real]:
     return a * c + b * d, b * c - a * d, c * c + d * d
 
 
-def _unit(x: Real) -> Real:
+def unit(x: Real) -> Real:
     """1 with the sign of `x` where it is infinite, else 0 with it."""
     return x.constant(0.0).unless(x.is_infinite(), 1.0).with_sign(x)
 
@@ -167,11 +168,11 @@ def divide_formula(x: Complex, y: Complex, roomy: bool) -> Complex:
     if back is not None:
         parts = [part * back[0] * back[1] for part in parts]
     by_zero = s.and_(y[0].is_zero(), y[1].is_zero())
-    above, below = _either_infinite(x), _either_infinite(y)
+    above, below = either_infinite(x), either_infinite(y)
     infinite = s.and_(above, s.not_(below))
     vanishing = s.and_(below, s.not_(above))
-    grown = _quotient((_unit(x[0]), _unit(x[1])), y)
-    shrunk = _quotient(x, (_unit(y[0]), _unit(y[1])))
+    grown = _quotient((unit(x[0]), unit(x[1])), y)
+    shrunk = _quotient(x, (unit(y[0]), unit(y[1])))
     found: list[Real] = []
     for part, whole, large, small in zip(parts, x, grown, shrunk, strict=False):
         part = part.unless(infinite, large * float("inf")).unless(vanishing, small * 0.0)
@@ -223,7 +224,7 @@ def _rsqrt(z: Complex, roomy: bool) -> Complex:
     real, imaginary = x / length, -(y / length)
     if root is not None:
         real, imaginary = real / root, imaginary / root
-    zero, infinite = s.and_(z[0].is_zero(), z[1].is_zero()), _either_infinite(z)
+    zero, infinite = s.and_(z[0].is_zero(), z[1].is_zero()), either_infinite(z)
     real = real.unless(zero, float("inf")).unless(infinite, 0.0)
     return real, imaginary.unless(zero, float("nan")).unless(infinite, x.constant(0.0).with_sign(-z[1]))
 
@@ -238,7 +239,7 @@ def _log_of(z: Complex, squared_minus_one: Real) -> Complex:
     ratio = small / large
     square = squared_minus_one.where(near, (ratio * ratio).unless(large.is_zero(), 0.0))
     size = large.log().unless(near, 0.0) + square.log1p() * 0.5
-    return size.unless(_either_infinite(z), float("inf")), y.atan2(x)
+    return size.unless(either_infinite(z), float("inf")), y.atan2(x)
 
 
 def log_formula(z: Complex, roomy: bool) -> Complex:

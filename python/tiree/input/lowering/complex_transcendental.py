@@ -15,9 +15,11 @@ from tiree.input.lowering.complex_functions import (
     apply,
     apply_binary,
     divide_formula,
+    either_infinite,
     log_formula,
     product,
     root_formula,
+    unit,
 )
 from tiree.input.lowering.reals import Real
 
@@ -174,14 +176,6 @@ def _power(x: Complex, y: Complex, roomy: bool) -> Complex:
     return real, imaginary.unless(s.or_(vanishing, exponent_zero), 0.0)
 
 
-def _atan2(y: Complex, x: Complex, roomy: bool) -> Complex:
-    """-i log((x + i y) / sqrt(x^2 + y^2))."""
-    (a, b), (c, d) = y, x
-    squares = [product(z, z) for z in (x, y)]
-    length = root_formula((squares[0][0] + squares[1][0], squares[0][1] + squares[1][1]), roomy)
-    return _back(log_formula(divide_formula((c - b, d + a), length, roomy), roomy))
-
-
 # Inverse functions.
 
 
@@ -202,20 +196,42 @@ def _roots(z: Complex, roomy: bool) -> tuple[Complex, Complex]:
     return root_formula((one - x, -y), roomy), root_formula((x + 1.0, y), roomy)
 
 
+def _endless(z: Complex) -> tuple[SSAValue, Real, Real]:
+    """Whether a part is infinite, and what is left of a point whose finite parts are nothing beside the others.
+
+    NaN in either part is in both of the two.
+    """
+    x, y = z
+    unknown = x.s.or_(x.compare("uno", x), y.compare("uno", y))
+    found = [unit(part).unless(unknown, float("nan")) for part in z]
+    return either_infinite(z), found[0], found[1]
+
+
 def _asin(z: Complex, roomy: bool) -> Complex:
+    x, y = z
     (p, q), (r, t) = _roots(z, roomy)
-    return z[0].atan2(abs(p * r - q * t)), _real_asinh(p * t - q * r)
+    endless, far_x, far_y = _endless(z)
+    real = x.unless(endless, far_x).atan2(abs(p * r - q * t).unless(endless, abs(far_y)))
+    return real, _real_asinh(p * t - q * r).unless(endless, x.constant(float("inf")).with_sign(y))
 
 
 def _acos(z: Complex, roomy: bool) -> Complex:
+    x, y = z
     (p, q), (r, t) = _roots(z, roomy)
-    return p.atan2(r) * 2.0, _real_asinh(r * q - t * p)
+    endless, far_x, far_y = _endless(z)
+    half = x.constant(1.0).unless(endless, 0.5)
+    # Of a point at infinity the angle itself, else twice that of the roots.
+    real = p.unless(endless, abs(far_y)).atan2(r.unless(endless, far_x)) * 2.0 * half
+    return real, _real_asinh(r * q - t * p).unless(endless, x.constant(float("inf")).with_sign(-y))
 
 
 def _acosh(z: Complex, roomy: bool) -> Complex:
     x, y = z
     (p, q), (r, t) = root_formula((x - 1.0, y), roomy), root_formula((x + 1.0, y), roomy)
-    return _real_asinh(p * r + q * t), q.atan2(r) * 2.0
+    endless, far_x, far_y = _endless(z)
+    half = x.constant(1.0).unless(endless, 0.5)
+    imaginary = q.unless(endless, far_y).atan2(r.unless(endless, far_x)) * 2.0 * half
+    return _real_asinh(p * r + q * t).unless(endless, float("inf")), imaginary
 
 
 def _asinh(z: Complex, roomy: bool) -> Complex:
@@ -244,11 +260,31 @@ def _atanh(z: Complex, roomy: bool) -> Complex:
     real = real.unless(beyond, inverse).unless(s.or_(x.is_infinite(), y.is_infinite()), 0.0)
     angle = (y * 2.0).atan2(gap * (size + 1.0) - y * y) * 0.5
     quarter = one * (python_math.pi / 2)
-    return real.with_sign(x), angle.unless(beyond, quarter.with_sign(y))
+    unknown = y.compare("uno", y)
+    angle = angle.unless(beyond, quarter.with_sign(y)).unless(unknown, y)
+    return real.unless(s.and_(x.is_zero(), unknown), x).with_sign(x), angle
 
 
 def _atan(z: Complex, roomy: bool) -> Complex:
     return _back(_atanh(_turned(z), roomy))
+
+
+def _atan2(y: Complex, x: Complex, roomy: bool) -> Complex:
+    """-i log((x + i y) / sqrt(x^2 + y^2)): atan(y / x), or that and half a turn where the formula says so."""
+    (a, b), (c, d) = y, x
+    squares = [product(z, z) for z in (x, y)]
+    length = root_formula((squares[0][0] + squares[1][0], squares[0][1] + squares[1][1]), roomy)
+    branch = _back(log_formula(divide_formula((c - b, d + a), length, roomy), roomy))
+    ratio = divide_formula(y, x, roomy)
+    real, imaginary = _atan(ratio, roomy)
+    turns = branch[0] - real
+    half = (
+        a.constant(0.0)
+        .unless(turns.compare("ogt", 1.5), python_math.pi)
+        .unless(turns.compare("olt", -1.5), -python_math.pi)
+    )
+    unknown = ratio[0].compare("uno", ratio[1])
+    return (real + half).unless(unknown, branch[0]), imaginary.unless(unknown, branch[1])
 
 
 FUNCTIONS = {
