@@ -8,7 +8,7 @@ dialects are kept verbatim; unknown operations are errors unless the context all
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib import import_module
 
@@ -19,7 +19,7 @@ defer_assembly_formats()
 
 from xdsl.context import Context  # noqa: E402 (after the deferral, before any dialect)
 from xdsl.dialects.builtin import UnregisteredAttr  # noqa: E402
-from xdsl.ir import Attribute, Dialect, TypeAttribute  # noqa: E402
+from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute  # noqa: E402
 from xdsl.utils.exceptions import UnregisteredConstructException  # noqa: E402
 
 UPSTREAM = (
@@ -44,18 +44,35 @@ UPSTREAM = (
 """xDSL's dialects that programs may use."""
 
 
+_MHLO_IN_CHLO = {
+    name: f"chlo.{name}" for name in ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")
+}
+
+
+def canonical_name(name: str) -> str:
+    """What an operation, attribute or type is called today: MHLO, which StableHLO came from, is one with it."""
+    if not name.startswith("mhlo."):
+        return name
+    base = name[len("mhlo.") :]
+    return _MHLO_IN_CHLO.get(base, f"stablehlo.{base}")
+
+
 class TireeContext(Context):
     """An xDSL context that keeps attributes and types of unknown dialects as they are written."""
 
+    def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
+        found = super().get_optional_op(canonical_name(name), dialect_stack=dialect_stack)
+        return None if found is None and name.startswith("mhlo.") else found
+
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
-        found = super().get_optional_attr(name)
+        found = super().get_optional_attr(canonical_name(name))
         if found is None and "." in name:
             found = UnregisteredAttr.with_name_and_type(name, False)
             self._loaded_attrs[name] = found
         return found
 
     def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
-        found = super().get_optional_type(name)
+        found = super().get_optional_type(canonical_name(name))
         if found is None and "." in name:
             made = UnregisteredAttr.with_name_and_type(name, True)
             assert issubclass(made, TypeAttribute)

@@ -19,6 +19,7 @@ from tiree.dialects.bytecode.file import BytecodeFile, section
 from tiree.dialects.bytecode.properties import dictionary, inherent_names, read_properties
 from tiree.dialects.bytecode.values import CONSTRUCTION_ERRORS, Values
 from tiree.dialects.bytecode.vhlo_ops import NEWEST, from_vhlo, property_names
+from tiree.dialects.registry import canonical_name
 from tiree.support.typed import is_array_attr
 
 _ATTRIBUTES, _RESULTS, _OPERANDS, _SUCCESSORS, _REGIONS, _USE_LISTS, _PROPERTIES = (1 << bit for bit in range(7))
@@ -214,6 +215,7 @@ class Operations:
                 properties = {}
             except CONSTRUCTION_ERRORS as error:
                 cursor.fail(f"{name} cannot be: {error}", start)
+        name = canonical_name(name)
         cls = self._op_class(name, place)
         if attributes:
             for key in inherent_names(cls):

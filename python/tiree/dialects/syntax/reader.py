@@ -22,6 +22,7 @@ from xdsl.parser.core import ForwardDeclaredValue, UnresolvedOperand
 from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Span
 
+from tiree.dialects.registry import canonical_name
 from tiree.dialects.syntax.attributes import AttributeReader
 from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.scanner import WS
@@ -239,7 +240,7 @@ class Reader(AttributeReader):
         return regions
 
     def _read_custom(self, name: str, position: int) -> Operation:
-        name = self._full_name(name, position)
+        name = canonical_name(self._full_name(name, position))
         if name not in self._custom:
             self._custom[name] = custom_readers(name.partition(".")[0]).get(name)
         reader = self._custom[name]
