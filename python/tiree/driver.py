@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from io import BytesIO
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from tiree.compile_cache import cache_of
 from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.support.file_cache import FileCache, Piece, windows
+from tiree.support.sources import Data, give_back
 
 if TYPE_CHECKING:
     from tiree.pipeline import PipelineObserver
     from tiree.pipeline_observers import Timing
     from tiree.support.options import CompileOptions
-    from tiree.support.sources import Data
 
 
 @dataclass
@@ -37,14 +41,33 @@ class Job:
 
 
 def run_job(job: Job) -> bytes:
-    """The `.vmfb`, or the text of phase `compile_to`.
+    """The `.vmfb`, or the text of phase `compile_to`. Raises as `run_job_in_pieces` does."""
+    pieces = run_job_in_pieces(job)
+    if len(pieces) == 1 and isinstance(pieces[0], bytes):
+        return pieces[0]
+    output = BytesIO()
+    for part in parts_of(pieces, job.source):
+        output.write(part)
+    return output.getvalue()
+
+
+def parts_of(pieces: Iterable[Piece], source: Data) -> Iterator[memoryview]:
+    """`pieces` of what was made from `source` in parts to be copied. Of a mapped source only one is in memory."""
+    give_back(source)
+    for part in windows(pieces):
+        yield part
+        give_back(source)
+
+
+def run_job_in_pieces(job: Job) -> list[Piece]:
+    """The same, in pieces; those that hold constants are views of them.
 
     Raises `CompileError`; a fault of the compiler is one as well, after the input has been saved as a reproducer.
     """
     try:
         for observer in job.observers:
             observer.begin()
-        return _run(job)
+        return _run_or_find(job)
     except CompileError as error:
         error.place(job.name)
         raise
@@ -53,7 +76,37 @@ def run_job(job: Job) -> bytes:
             observer.finish()
 
 
-def _run(job: Job) -> bytes:
+def _run_or_find(job: Job) -> list[Piece]:
+    """What is kept of an earlier compilation, or else of this one from now on."""
+    start = perf_counter()
+    place = cache_of(job)
+    if place is None:
+        return _run(job)
+    cache, key = place
+    try:
+        found = cache.get(key)
+        _tell(job, f"cache: {'miss' if found is None else 'hit'} {key[:16]}", perf_counter() - start)
+        if found is not None:
+            return [found]
+    except OSError as error:
+        _warn(cache, error)
+        return _run(job)
+    pieces = _run(job)
+    start = perf_counter()
+    try:
+        cache.put(key, parts_of(pieces, job.source))
+    except OSError as error:
+        _warn(cache, error)
+    _tell(job, "cache: keep", perf_counter() - start)
+    return pieces
+
+
+def _warn(cache: FileCache, error: OSError) -> None:
+    """A cache that cannot be used is no reason not to compile."""
+    print(f"warning: the compile cache {cache.folder} cannot be used: {error.strerror or error}", file=sys.stderr)
+
+
+def _run(job: Job) -> list[Piece]:
     from xdsl.dialects.builtin import ModuleOp
 
     from tiree.dialects import get_context, read_module
@@ -80,16 +133,19 @@ def _text(source: Data | str) -> Data:
     return source.encode() if isinstance(source, str) else source
 
 
-def _output(job: Job, module: Any) -> bytes:
+def _output(job: Job, module: Any) -> list[Piece]:
     from tiree.dialects import print_module
-    from tiree.pipeline import emit
+    from tiree.pipeline import emit_in_pieces
 
     settings = {"generic": False, **job.print_settings}
     if job.vm_listing:
         with open(job.vm_listing, "w", encoding="utf-8") as file:
             file.write(print_module(module, **settings))
     start = perf_counter()
-    output = emit(module, job.options) if job.compile_to == "end" else print_module(module, **settings).encode()
+    if job.compile_to == "end":
+        output = emit_in_pieces(module, job.options)
+    else:
+        output: list[Piece] = [print_module(module, **settings).encode()]
     _tell(job, "write", perf_counter() - start)
     return output
 

@@ -171,6 +171,9 @@ PHASE_NAMES: tuple[str, ...] = tuple(phase.name for phase in PHASES)
 class PipelineObserver:
     """Told about every pass and phase; does nothing by itself."""
 
+    needs_passes = True
+    """Whether it makes something of what it is told; without such, an output of an earlier compilation will do."""
+
     def begin(self) -> None:
         """The input is about to be read."""
 
@@ -347,7 +350,12 @@ def _passes_of(phase: Phase, options: CompileOptions) -> list[ModulePass]:
 
 def emit(module: ModuleOp, options: CompileOptions) -> bytes:
     """The `.vmfb` of a module of phase `vm`. Raises as `run_pipeline` does."""
-    from tiree.vm import emit_archive
+    return b"".join(emit_in_pieces(module, options))
+
+
+def emit_in_pieces(module: ModuleOp, options: CompileOptions) -> list[bytes | memoryview]:
+    """The same in pieces, of which those with constants are views of what the module holds."""
+    from tiree.vm import emit_pieces
 
     try:
         if options.vm_strip_debug_ops:
@@ -355,7 +363,7 @@ def emit(module: ModuleOp, options: CompileOptions) -> bytes:
             from tiree.vm.strip_debug_ops import StripDebugOps
 
             StripDebugOps().apply(get_context(), module)
-        return emit_archive(module, options)
+        return list(emit_pieces(module, options))
     except CompileError:
         raise
     except Exception as error:

@@ -79,6 +79,8 @@ class VerifyEach(PipelineObserver):
 class Timing(PipelineObserver):
     """Prints the time of each pass at the end, as `--mlir-timing` asks."""
 
+    needs_passes = False
+
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
         self._start = perf_counter()
@@ -116,6 +118,8 @@ class Progress(PipelineObserver):
 
     A thread writes it: a single pass may take all the time there is.
     """
+
+    needs_passes = False
 
     DELAY = 1.0
     PERIOD = 0.2

@@ -283,6 +283,13 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         "--mlir-print-stacktrace-on-diagnostic", notes("Traceback"), ("bad.mlir", CPU)
     ),
     "dump-compilation-phases-to": effect("--dump-compilation-phases-to=d", writes(".2.abi.mlir", "d"), at("abi")),
+    "tiree-cache-dir": effect(
+        "--tiree-cache-dir=c", lambda done: any(name.endswith(".entry") for name in done.files), module()
+    ),
+    "tiree-cache-size": effect(
+        "--tiree-cache-size=10", lambda done: not any(name.endswith(".entry") for name in done.files),
+        (*module(), "--tiree-cache-dir=c"),
+    ),
     "tiree-report": effect(
         "--tiree-report=r.json",
         lambda done: "r.json" in done.files and bool(json.loads(done.files["r.json"])["dispatches"][0]["strategy"]),

@@ -44,9 +44,7 @@ UPSTREAM = (
 """xDSL's dialects that programs may use."""
 
 
-_MHLO_IN_CHLO = {
-    name: f"chlo.{name}" for name in ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")
-}
+_MHLO_IN_CHLO = {name: f"chlo.{name}" for name in ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")}
 
 
 def canonical_name(name: str) -> str:

@@ -62,5 +62,10 @@ class CompileOptions:
     dump_intermediates_to: str = field(default="", compare=False)
     """Folder for LLVM IR and assembly of each executable; empty: none."""
 
+    cache_dir: str = field(default="", compare=False)
+    """Folder of outputs of earlier compilations, which are taken instead of compiling again; empty: none."""
+    cache_size: int = field(default=1 << 30, compare=False)
+    """Bytes that the folder may hold."""
+
     # What a user typed, recorded in the module's attributes (the output path and the like left out).
     recorded_flags: tuple[str, ...] = field(default=(), compare=False)

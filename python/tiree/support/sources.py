@@ -35,6 +35,12 @@ def open_source(path: str) -> Data:
         return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
 
 
+def give_back(data: Data) -> None:
+    """Lets the system drop the pages of a map, which it reads from the file again if somebody asks."""
+    if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
+        data.madvise(mmap.MADV_DONTNEED)
+
+
 def check_text(data: Data, name: str) -> None:
     """Raises `CompileError` for a file that is empty or surely no text, saying what it is."""
     head = data[:4096]

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.dialects.bytecode import MAGIC
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.extensions import NONE, OWN_BACKENDS, Extensions
-from tiree.support.replacing import replace_file
+from tiree.support.replacing import replacing
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
@@ -100,16 +100,16 @@ def _read_source(path: str) -> Data:
 
 
 def _compile(parsed: ParsedFlags, path: str, extensions: Extensions) -> int:
-    from tiree.driver import run_job
+    from tiree.driver import parts_of, run_job_in_pieces
 
     name = "<stdin>" if path == "-" else path.encode(errors="backslashreplace").decode()
     job, report = job_from_flags(parsed, _read_source(path), name, extensions)
     _note_target(parsed, job)
     _note_narrowing(job)
-    output = run_job(job)
-    _write(parsed["o"], output)
+    pieces = run_job_in_pieces(job)
+    _write(parsed["o"], parts_of(pieces, job.source))
     if report is not None:
-        report.write(parsed["tiree-report"], output)
+        report.write(parsed["tiree-report"], b"".join(pieces))
     if job.timing is not None:
         job.timing.report()
     return 0
@@ -235,12 +235,15 @@ def _print_settings(parsed: ParsedFlags) -> dict[str, Any]:
     }
 
 
-def _write(path: str, output: bytes) -> None:
+def _write(path: str, parts: Iterable[memoryview]) -> None:
     if path == "-":
-        sys.stdout.buffer.write(output)
+        for part in parts:
+            sys.stdout.buffer.write(part)
         sys.stdout.buffer.flush()
         return
-    replace_file(path, output)
+    with replacing(path) as file:
+        for part in parts:
+            file.write(part)
 
 
 def entry() -> NoReturn:

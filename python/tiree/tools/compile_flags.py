@@ -6,6 +6,7 @@ IREE but not here are refused by value. Nothing is accepted and ignored.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
@@ -152,6 +153,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("mlir-disable-threading", "bool", "compile on one thread", False),
     Flag("mlir-print-stacktrace-on-diagnostic", "bool", "print the Python traceback with an error", False),
     Flag("dump-compilation-phases-to", "str", "folder for the module after every phase", "", metavar="DIR"),
+    Flag("tiree-cache-dir", "str", "folder of earlier outputs to take instead of compiling", "", metavar="DIR"),
+    Flag("tiree-cache-size", "int", "bytes that the folder may hold", 1 << 30, limits=BYTES),
     Flag("tiree-report", "str", "report on passes, dispatches, memory: .html, .txt or JSON", "", metavar="FILE"),
 )  # fmt: skip
 
@@ -196,6 +199,8 @@ _FIELDS: dict[str, str] = {
     "iree-hal-link-executables": "hal_link_executables",
     "iree-hal-executable-debug-level": "hal_executable_debug_level",
     "iree-hal-dump-executable-intermediates-to": "dump_intermediates_to",
+    "tiree-cache-dir": "cache_dir",
+    "tiree-cache-size": "cache_size",
     "iree-vm-emit-polyglot-zip": "vm_emit_polyglot_zip",
     "iree-vm-bytecode-module-strip-source-map": "vm_strip_source_map",
     "iree-vm-bytecode-module-strip-debug-ops": "vm_strip_debug_ops",
@@ -203,7 +208,15 @@ _FIELDS: dict[str, str] = {
 """Flags that set the option of that name and nothing else."""
 
 _NOT_RECORDED = frozenset(
-    {"o", "dump-compilation-phases-to", "tiree-report", "iree-vm-bytecode-source-listing", PLUGIN}
+    {
+        "o",
+        "dump-compilation-phases-to",
+        "tiree-report",
+        "tiree-cache-dir",
+        "tiree-cache-size",
+        "iree-vm-bytecode-source-listing",
+        PLUGIN,
+    }
     | {
         flag.name
         for flag in FLAGS
@@ -237,6 +250,8 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
         raise fail(f"--iree-hal-executable-debug-level={debug_level}: levels are 0 to 3")
     if parsed["iree-llvmcpu-stack-allocation-limit"] <= 0:
         raise fail("--iree-llvmcpu-stack-allocation-limit needs a positive number of bytes")
+    if "tiree-cache-dir" not in parsed.given:
+        values["cache_dir"] = os.environ.get("TIREE_CACHE_DIR", "")
     if parsed["iree-hal-dump-executable-files-to"] and not values["dump_intermediates_to"]:
         values["dump_intermediates_to"] = parsed["iree-hal-dump-executable-files-to"]
     if parsed["iree-llvmcpu-target-triple"] and "iree-llvmcpu-target-cpu" not in parsed.given:

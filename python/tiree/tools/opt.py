@@ -55,6 +55,8 @@ _ONLY_COMPILE = frozenset(
         "iree-vm-bytecode-module-strip-source-map",
         "iree-vm-bytecode-module-strip-debug-ops",
         "tiree-report",
+        "tiree-cache-dir",
+        "tiree-cache-size",
         "dump-compilation-phases-to",
         "iree-hal-list-target-backends",
         "iree-print-plugin-info",

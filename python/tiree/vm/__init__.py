@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
     from tiree.support.options import CompileOptions
+    from tiree.vm.archive import Buffer
 
 
 def vm_passes(options: CompileOptions) -> list[ModulePass]:
@@ -33,5 +36,12 @@ def arrival_passes(options: CompileOptions) -> list[ModulePass]:
 def emit_archive(module: ModuleOp, options: CompileOptions) -> bytes:
     """The `.vmfb` of a module of the `vm` phase. Raises `CompileError` when something cannot be encoded."""
     from tiree.vm.emit import emit_archive as emit
+
+    return emit(module, options)
+
+
+def emit_pieces(module: ModuleOp, options: CompileOptions) -> Iterator[Buffer]:
+    """The same in pieces, in order. Raises as `emit_archive` does, also later."""
+    from tiree.vm.emit import emit_pieces as emit
 
     return emit(module, options)

@@ -90,3 +90,28 @@ def _in_order(text: str) -> str:
 
 def test_every_short_form() -> None:
     same_for_iree(_in_order(SHORT_FORMS))
+
+
+def test_names_of_mhlo() -> None:
+    """MHLO, which StableHLO came from: ops in both forms, attributes, types; names of attributes of modules stay."""
+    text = """module attributes {mhlo.num_partitions = 1 : i32} {
+  func.func @f(%a: tensor<4x3xf32>, %b: tensor<3x2xf32>, %t: !stablehlo.token) -> tensor<4xf32> {
+    %z = stablehlo.constant dense<0.0> : tensor<f32>
+    %0 = "stablehlo.dot_general"(%a, %b) {
+      dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [0]>,
+      precision_config = [#stablehlo<precision DEFAULT>, #stablehlo<precision HIGH>]
+    } : (tensor<4x3xf32>, tensor<3x2xf32>) -> tensor<4x2xf32>
+    %1 = stablehlo.reduce(%a init: %z) applies stablehlo.add across dimensions = [1]
+      : (tensor<4x3xf32>, tensor<f32>) -> tensor<4xf32>
+    %2 = stablehlo.compare GT, %a, %a, FLOAT : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xi1>
+    %3 = chlo.erf %a : tensor<4x3xf32> -> tensor<4x3xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+"""
+    old = text.replace("stablehlo", "mhlo").replace("chlo.erf %a : tensor<4x3xf32> ->", "mhlo.erf %a :")
+    old = old.replace("mhlo.erf %a : tensor<4x3xf32> -> tensor<4x3xf32>", "mhlo.erf %a : tensor<4x3xf32>")
+    old = old.replace("mhlo.erf %a : tensor<4x3xf32>", '"mhlo.erf"(%a) : (tensor<4x3xf32>) -> tensor<4x3xf32>')
+    new = text.replace("chlo.erf %a : tensor<4x3xf32>", '"chlo.erf"(%a) : (tensor<4x3xf32>)')
+    assert "mhlo.dot" in old
+    assert print_module(read_module(old)) == print_module(read_module(new))
