@@ -188,7 +188,8 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
     ),
     "iree-input-type": (
         effect("--iree-input-type=none", refuses("stablehlo.add is not allowed by input type 'none'"), at("input")),
-        effect("--iree-input-type=stablehlo", done_well, at("input", "add", "--iree-input-type=none")),
+        *(effect(f"--iree-input-type={one}", done_well, at("input", "add", "--iree-input-type=none"))
+          for one in ("stablehlo", "stablehlo_xla", "vhlo")),
     ),
     "iree-input-demote-i64-to-i32": demotes("demote-i64-to-i32", "i64", "i32"),
     "iree-input-demote-f64-to-f32": demotes("demote-f64-to-f32", "f64", "f32"),
