@@ -144,3 +144,46 @@ def test_eigh(name: str) -> None:
 def test_eigh_without_elements_and_with_nan() -> None:
     check(lambda x: jnp.linalg.eigh(x), np.zeros((2, 0, 0), np.float32))
     check(lambda x: jnp.linalg.eigvalsh(x), np.full((3, 3), np.nan, np.float32))
+
+
+RECTANGULAR = {
+    "one": matrix(1, 1),
+    "tall": matrix(2, 5, 3),
+    "wide": matrix(3, 5),
+    "large": matrix(66, 40),
+    "complex": matrix(4, 6, dtype=np.complex64),
+    "double": matrix(9, 9, dtype=np.float64),
+    "zeros": np.zeros((5, 4), np.float32),
+    "rank one": np.full((6, 6), 1e30, np.float32),
+    "rank two": (matrix(9, 2) @ matrix(2, 9)).astype(np.float32),
+    "ill": HILBERT.astype(np.float32),
+    "wide range": np.diag([1e-20, 1e20, 1, 3, 1e-10]).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("name", list(RECTANGULAR))
+def test_svd(name: str) -> None:
+    a = RECTANGULAR[name]
+    u, s, vh, alone = run(
+        lambda x: (*jnp.linalg.svd(x, full_matrices=name in ("tall", "wide")), jnp.linalg.svd(x, compute_uv=False)), a
+    )
+    tolerance = 20 * max(a.shape) * float(np.finfo(a.dtype).eps)
+    size, count = max(float(np.abs(a).max()), 1e-30), s.shape[-1]
+    np.testing.assert_allclose((u[..., :count] * s[..., None, :]) @ vh[..., :count, :], a, atol=tolerance * size)
+    for one in (adjoint(u) @ u, vh @ adjoint(vh)):
+        np.testing.assert_allclose(one, np.broadcast_to(np.eye(one.shape[-1]), one.shape), atol=tolerance)
+    for values in (s, alone):
+        want = np.linalg.svd(a.astype(np.complex128), compute_uv=False)
+        np.testing.assert_allclose(values, want, atol=tolerance * size, rtol=tolerance)
+
+
+def test_svd_without_elements_and_with_nan() -> None:
+    check(lambda x: jnp.linalg.svd(x, full_matrices=False), np.zeros((0, 3), np.float32))
+    check(lambda x: jnp.linalg.svd(x, full_matrices=True), np.zeros((2, 0), np.float32))
+    check(lambda x: jnp.linalg.svd(x, compute_uv=False), np.full((3, 3), np.nan, np.float32))
+
+
+def test_what_is_made_of_singular_values() -> None:
+    a, b = matrix(6, 4), matrix(6, 2)
+    check(lambda x: (jnp.linalg.pinv(x), jnp.linalg.matrix_rank(x), jnp.linalg.cond(x)), a)
+    check(lambda x, y: jnp.linalg.lstsq(x, y)[:3], a, b)

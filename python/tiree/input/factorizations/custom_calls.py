@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from tiree.input.factorizations import cholesky, lu, qr, symmetric, triangular
+from tiree.input.factorizations import cholesky, lu, qr, svd, symmetric, triangular
 from tiree.input.factorizations.batches import count_of, from_kernel, to_kernel
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering import control_flow
@@ -124,6 +124,16 @@ def _syevd(lowering: Lowering, op: Operation) -> None:
     set_results(lowering, op, symmetric.decompose(lowering, a, lower, vectors, matrices(op.operands[0])))
 
 
+def _gesdd(lowering: Lowering, op: Operation) -> None:
+    mode = setting(op, "mode")
+    if mode not in "NSA":
+        raise Unsupported(f"with mode {mode!r}")
+    a = to_kernel(lowering, op.operands[0], 2)
+    values, info, *vectors = svd.decompose(lowering, a, mode, matrices(op.operands[0]))
+    left, right = vectors or (None, None)
+    set_results(lowering, op, [None, values, left, right, info])
+
+
 ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
     "potrf": _potrf,
     "getrf": _getrf,
@@ -132,6 +142,8 @@ ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
     "orgqr": _orgqr,
     "ungqr": _orgqr,
     "trsm": _trsm,
+    "gesdd": _gesdd,
+    "gesvd": _gesdd,
     "syevd": _syevd,
     "heevd": _syevd,
 }

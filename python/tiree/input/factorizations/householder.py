@@ -50,15 +50,16 @@ def norm(k: LoopKernel, low: Num | int, high: Num | int, get: Callable[[Num], Nu
 
 def reflector(k: LoopKernel, first: Num, rest: Num) -> Reflector:
     """The reflector of a vector with this first element and this length of all others."""
-    none = rest.eq(0.0) & first.imag.eq(0.0)
     length = k.hypot(first.abs(), rest)
+    # Below, one divided by it would overflow.
+    none = (rest.eq(0.0) & first.imag.eq(0.0)) | (length < 4 * smallest_normal(k))
     beta = k.where(first.real >= 0.0, -length, length)
     safe = k.where(none, 1.0, beta)
     re = k.where(none, 0.0, (beta - first.real) / safe)
     if first.im is None:
-        return Reflector(k.where(none, first, beta), re, 1.0 / k.where(none, 1.0, first - beta))
+        return Reflector(k.where(none, first, beta), re, k.where(none, 0.0, 1.0 / (first - beta)))
     im = k.where(none, 0.0, -(first.imag / safe))
-    scale = 1.0 / k.where(none, k.complex(k.number(1.0), k.number(0.0)), first - beta)
+    scale = k.where(none, k.complex(k.number(0.0), k.number(0.0)), 1.0 / (first - beta))
     return Reflector(k.where(none, first.real, beta), k.complex(re, im), scale)
 
 
