@@ -164,6 +164,14 @@ class LoopKernel:
         parts = value if isinstance(value, tuple) else (value,)
         return Array(self, [self._load(part) for part in parts])
 
+    def whole_input(self, value: SSAValue) -> Array:
+        """A tensor that every workgroup reads all of."""
+        bound = self.block.insert_arg(
+            DispatchTensorType.of(TensorAccess.READ_ONLY, tensor_type(value)), len(self._arguments)
+        )
+        self._arguments.append(value)
+        return Array(self, [self.code.add(DispatchTensorLoadOp.whole(bound)).results[0]])
+
     def _load(self, value: SSAValue) -> SSAValue:
         for known, loaded in self._loads:
             if known is value:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiree.input.factorizations import cholesky, custom_calls, triangular
+from tiree.input.factorizations import cholesky, custom_calls, fft, triangular
 from tiree.input.lowering import (
     bitcast,
     contraction,
@@ -32,6 +32,7 @@ HANDLERS = {
     **sort.HANDLERS,
     **control_flow.HANDLERS,
     **expand.HANDLERS,
+    **fft.HANDLERS,
     **triangular.HANDLERS,
     **cholesky.HANDLERS,
     **numpy_broadcast.HANDLERS,
