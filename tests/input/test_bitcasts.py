@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -18,7 +18,8 @@ PAIRS = [(a, b) for a, b in itertools.product(DTYPES, repeat=2) if a != b]
 
 def run(text: str, *arguments: object) -> list[np.ndarray]:
     found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
-    return [np.asarray(one) for one in (found if isinstance(found, tuple) else (found,))]
+    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
+    return [np.asarray(one) for one in results]
 
 
 def shapes(a: str, b: str, extents: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:

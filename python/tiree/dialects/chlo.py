@@ -5,11 +5,14 @@ Thin classes, as in `dialects/stablehlo.py`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.ir import Data, Dialect, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from tiree.dialects.stablehlo_attrs import Dims, StructAttr
 from tiree.dialects.stablehlo_base import BinaryOp, PureOp, StableHLOOp, UnaryOp
 
 
@@ -39,6 +42,23 @@ class ComparisonTypeAttr(Data[str], SpacedOpaqueSyntaxAttribute):
 
     def print_parameter(self, printer: Printer) -> None:
         printer.print_string(self.data)
+
+
+@dataclass(frozen=True)
+class RaggedDotDimensionNumbers:
+    lhs_batching_dimensions: Dims = ()
+    rhs_batching_dimensions: Dims = ()
+    lhs_contracting_dimensions: Dims = ()
+    rhs_contracting_dimensions: Dims = ()
+    lhs_ragged_dimensions: Dims = ()
+    rhs_group_dimensions: Dims = ()
+
+
+@irdl_attr_definition
+class RaggedDotDimensionNumbersAttr(StructAttr[RaggedDotDimensionNumbers]):
+    name = "chlo.ragged_dot"
+    STRUCT = RaggedDotDimensionNumbers
+    COMPLETE = True
 
 
 class AcosOp(UnaryOp):
@@ -158,12 +178,19 @@ class RaggedDotOp(PureOp):
 
 class ScanOp(PureOp):
     name = "chlo.scan"
-    PROPERTIES = ("dimension", "is_reverse", "is_associative")
+    PROPERTIES = (
+        "dimension",
+        "scan_dim_size",
+        "is_reverse",
+        "is_associative",
+        "operandSegmentSizes",
+        "resultSegmentSizes",
+    )
 
 
 class TopKOp(PureOp):
     name = "chlo.top_k"
-    PROPERTIES = ("k",)
+    PROPERTIES = ("k", "is_stable")
 
 
 class _BroadcastingOp(BinaryOp):
@@ -218,4 +245,4 @@ OPS: dict[str, type[StableHLOOp]] = {
     if isinstance(op, type) and "name" in vars(op) and issubclass(op, StableHLOOp)
 } | {op.name: op for op in BROADCASTING.values()}
 
-CHLO = Dialect("chlo", [*OPS.values()], [ComparisonDirectionAttr, ComparisonTypeAttr])
+CHLO = Dialect("chlo", [*OPS.values()], [ComparisonDirectionAttr, ComparisonTypeAttr, RaggedDotDimensionNumbersAttr])

@@ -50,8 +50,7 @@ def element_byte_size(element_type: Attribute) -> int:
         case ComplexType():
             return 2 * element_byte_size(element_type.element_type)
         case _:
-            # The 8-bit floats of newer MLIR are types of ours (`dialects/float8.py`).
-            if element_type.name.startswith("f8"):
+            if element_type.name.startswith(("f8", "f6", "f4")):
                 return 1
             raise TypeError(f"type {element_type} has no memory layout")
 

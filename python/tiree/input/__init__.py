@@ -20,13 +20,17 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.check_operations import CheckOperationsPass
     from tiree.input.convert_to_linalg import ConvertToLinalgPass
     from tiree.input.convert_types import ConvertTypesPass
+    from tiree.input.expand_operations import ExpandOperationsPass
+    from tiree.input.flatten_tuples import FlattenTuplesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
+    from tiree.input.legalize_quantized import LegalizeQuantizedPass
     from tiree.input.record_argument_names import RecordArgumentNamesPass
     from tiree.input.widen_small_integers import WidenSmallIntegersPass
 
-    passes: list[ModulePass] = [CheckOperationsPass()]
+    passes: list[ModulePass] = [FlattenTuplesPass(), LegalizeQuantizedPass(), CheckOperationsPass()]
     if not options.vm_strip_source_map:
         passes.append(RecordArgumentNamesPass())
+    passes.append(ExpandOperationsPass())
     conversion = ConvertTypesPass(
         demote_f64_to_f32=options.demote_f64_to_f32,
         demote_i64_to_i32=options.demote_i64_to_i32,

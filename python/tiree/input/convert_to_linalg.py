@@ -11,6 +11,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
+from tiree.dialects.syntax.small_floats import small_float
 from tiree.dialects.util_types import InlineNeverAttr
 from tiree.input.lowering.borders import with_sizes
 from tiree.input.lowering.context import signless
@@ -136,6 +137,12 @@ def _place_constants(lowering: FunctionLowering, region: Region) -> None:
         block.insert_ops_before(lowering.constants, first)
 
 
+def _in_hal(element: Attribute) -> bool:
+    """Whether a buffer can say that it holds `element`; other small floats are bytes to callers."""
+    format = small_float(element)
+    return format is None or format.in_hal
+
+
 def _value_attributes(attrs: Attribute | None, types: tuple[Attribute, ...]) -> ArrayAttr | None:
     """The attributes of arguments or results: IREE's kept, frameworks' dropped, unsigned types recorded."""
     given = attrs.data if is_array_attr(attrs) else [DictionaryAttr({})] * len(types)
@@ -143,7 +150,7 @@ def _value_attributes(attrs: Attribute | None, types: tuple[Attribute, ...]) -> 
     for entry, type in zip(given, types, strict=True):
         assert isinstance(entry, DictionaryAttr)
         kept = {key: value for key, value in entry.data.items() if key.startswith("iree.")}
-        if is_tensor_type(type) and signless(type) != type:
+        if is_tensor_type(type) and signless(type) != type and _in_hal(type.element_type):
             kept.setdefault("iree.abi.encoding", type)
         result.append(DictionaryAttr(kept))
     return ArrayAttr(result) if any(entry.data for entry in result) else None

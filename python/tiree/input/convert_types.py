@@ -65,12 +65,14 @@ class ConvertTypesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
-        converter = _Converter(self._table())
+        converter = TypeConverter(self._table())
         for inner in list(op.walk()):
             converter.convert(inner)
 
 
-class _Converter:
+class TypeConverter:
+    """Replaces element types in values, signatures and constants, by a table."""
+
     def __init__(self, table: dict[Attribute, Attribute]) -> None:
         self.table = table
         self.types: dict[Attribute, Attribute] = {}

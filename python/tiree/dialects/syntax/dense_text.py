@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.dialects.syntax.floats import float_bits, format_float
+from tiree.dialects.syntax.small_floats import SmallFloat, small_float
 from tiree.support.typed import is_complex_type, is_integer_type
 
 LIST_LIMIT = 100
@@ -121,6 +122,8 @@ def encode_elements(element: Attribute, texts: Sequence[str]) -> bytes:
         return _encode_integers(element, texts)
     if isinstance(element, _FLOATS):
         return _encode_floats(element, texts)
+    if (format := small_float(element)) is not None:
+        return bytes([_small_bits(format, element, text) for text in texts])
     size = element_byte_size(element)
     try:
         return b"".join(int(text, 16).to_bytes(size, "little") for text in texts if _require_hex(text, element))
@@ -200,6 +203,16 @@ def _element_bits(element: Attribute, text: str) -> int:
         return float_bits(float(text), type(element))
     except ValueError:
         raise DenseSyntaxError(f"expected a number of type {element}, got {text!r}") from None
+
+
+def _small_bits(format: SmallFloat, element: Attribute, text: str) -> int:
+    try:
+        bits = int(text, 16) if text.startswith("0x") else format.bits(float(text))
+    except ValueError:
+        raise DenseSyntaxError(f"expected a number of type {element}, got {text!r}") from None
+    if bits >> format.width:
+        raise DenseSyntaxError(f"{text} has more bits than {element}")
+    return bits
 
 
 def _little_endian(values: array[int] | array[float]) -> bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import BoolAttr, IntegerAttr, i64
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i32, i64
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import chlo
@@ -32,9 +32,9 @@ def _read_top_k(reader: Reader, name: str, position: int) -> Operation:
     operand = reader.want_percent()
     properties: dict[str, Attribute] = {}
     while reader.take(","):
-        key = reader.want_word("k", "largest", "dimension")
+        key = reader.want_word("k", "largest", "dimension", "is_stable")
         reader.want("=")
-        if key == "largest":
+        if key in ("largest", "is_stable"):
             properties[key] = BoolAttr.from_bool(reader.want_word("true", "false") == "true")
         else:
             properties[key] = IntegerAttr(reader.integer(), i64)
@@ -56,6 +56,29 @@ def _read_constant(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, (), [type], {"value": value})
 
 
+def _read_scan(reader: Reader, name: str, position: int) -> Operation:
+    """`(%a, %b) inits(%c) dimension=0 attributes {..} { ^bb0(..): .. } : (types) -> (types)`."""
+    inputs = reader.operand_list()
+    reader.want_word("inits")
+    inits = reader.operand_list()
+    reader.want_word("dimension")
+    reader.want("=")
+    properties: dict[str, Attribute] = {"dimension": IntegerAttr(reader.integer(), i64)}
+    attributes: dict[str, Attribute] = {}
+    if reader.take_word("attributes"):
+        inherent, attributes = read_attributes(reader, name, position)
+        properties.update(inherent)
+    region = reader.read_region()
+    reader.want(":", " and the types of scan")
+    types, outputs = reader.read_function_type()
+    operands = reader.resolve_all([*inputs, *inits], types, position)
+    if len(outputs) < len(inits):
+        reader.fail(f"scan carries {len(inits)} values; it has {len(outputs)} results", position)
+    properties["operandSegmentSizes"] = DenseArrayBase.from_list(i32, [len(inputs), len(inits)])
+    properties["resultSegmentSizes"] = DenseArrayBase.from_list(i32, [len(outputs) - len(inits), len(inits)])
+    return reader.build(name, position, operands, outputs, properties, attributes, [region])
+
+
 def _read_plain(reader: Reader, name: str, position: int) -> Operation:
     return finish(reader, name, position, reader.operand_names())
 
@@ -64,5 +87,6 @@ READERS: dict[str, CustomReader] = {
     **dict.fromkeys(chlo.OPS, _read_arrow),
     "chlo.top_k": _read_top_k,
     "chlo.constant": _read_constant,
+    "chlo.scan": _read_scan,
     "chlo.broadcast_select": _read_plain,
 }

@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from tiree.dialects.syntax.small_floats import small_float
 from tiree.support.errors import UNKNOWN, Diagnostic
 from tiree.support.locations import location_of, location_text
 from tiree.support.symbols import defined_symbol
@@ -40,7 +41,7 @@ _MOST_ELEMENTS = 2**60 - 1
 _FUNCTIONS = ("func.func", "util.func")
 _CALLS = ("func.call", "util.call")
 _SCALARS = "i1, i8, i16, i32, i64, index, f32 and f64"
-_ELEMENTS = "i1, i2, i4, 8 to 64 bit integers, f16, bf16, f32 and f64"
+_ELEMENTS = "i1, i2, i4, 8 to 64 bit integers, f16, bf16, f32 and f64, and floats of 4, 6 and 8 bits"
 _PACKED = "Inside a function it can be used; pass bytes (i8) and convert them."
 
 
@@ -53,7 +54,7 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
     element = type.element_type
     if is_integer_type(element) and element.width.data not in (*_WIDTHS, *_SMALL_WIDTHS):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
-    if not isinstance(element, (IntegerType, IndexType, ComplexType, *_FLOATS)):
+    if not isinstance(element, (IntegerType, IndexType, ComplexType, *_FLOATS)) and small_float(element) is None:
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
     if prod(size for size in type.get_shape() if size != DYNAMIC_INDEX) > _MOST_ELEMENTS:
         return f"the shape {type}, too many elements to address", "A tensor has less than 2^60 elements."

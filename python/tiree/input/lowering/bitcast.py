@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, IntegerType, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.ir import Operation, SSAValue
 
+from tiree.input.lowering.bits import bit_width, from_bits, to_bits
 from tiree.input.lowering.complex_bitcast import join_complex, split_complex
 from tiree.input.lowering.context import (
     PARALLEL,
@@ -26,32 +27,7 @@ from tiree.input.lowering.context import (
 from tiree.input.lowering.dims import concerns_dynamic, refine, require_equal, sizes_of
 from tiree.input.lowering.elementwise import lower_elementwise
 from tiree.input.lowering.scalar import ScalarBuilder
-from tiree.support.typed import is_complex_type, is_integer_type, is_tensor_type
-
-
-def bit_width(type: Attribute) -> int:
-    """Bits of an element. Raises `Unsupported` for types without a bit pattern of their own."""
-    if is_integer_type(type):
-        return type.width.data
-    if isinstance(type, AnyFloat):
-        return type.bitwidth
-    if is_complex_type(type):
-        return 2 * bit_width(type.element_type)
-    raise Unsupported(f"on elements of type {type}")
-
-
-def to_bits(s: ScalarBuilder, value: SSAValue, width: int) -> SSAValue:
-    """The bits of a new scalar as an integer of `width` bits, the width of its old type."""
-    if isinstance(value.type, AnyFloat):
-        return s.bitcast(value, IntegerType(width))
-    return s.cast(arith.TruncIOp, value, IntegerType(width))
-
-
-def from_bits(s: ScalarBuilder, bits: SSAValue, type: Attribute) -> SSAValue:
-    """The scalar of the new type `type` with these bits."""
-    if isinstance(type, AnyFloat):
-        return s.bitcast(bits, type)
-    return s.cast(arith.ExtUIOp, bits, type)
+from tiree.support.typed import is_complex_type, is_tensor_type
 
 
 def is_regrouping(op: Operation) -> bool:

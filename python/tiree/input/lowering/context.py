@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
     NoneAttr,
     Signedness,
     TensorType,
+    i8,
     i64,
 )
 from xdsl.dialects.linalg.attrs import IteratorTypeAttr
@@ -38,6 +39,7 @@ from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.dialects.linalg_fill import FillOp
+from tiree.dialects.syntax.small_floats import small_float
 from tiree.input.lowering.scalar import (
     ScalarAttr,
     ScalarBuilder,
@@ -82,7 +84,9 @@ Value: TypeAlias = "SSAValue | Splat"
 
 @lru_cache(maxsize=4096)
 def signless(type: Attribute) -> Attribute:
-    """`type` with unsigned integers made signless, in tensors too."""
+    """`type` with unsigned integers made signless and small floats bytes, in tensors too."""
+    if small_float(type) is not None:
+        return i8
     if is_integer_type(type) and type.signedness.data is not Signedness.SIGNLESS:
         return IntegerType(type.width.data)
     if is_tensor_type(type):

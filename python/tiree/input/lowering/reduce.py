@@ -60,7 +60,9 @@ def emit_region(lowering: Lowering, s: ScalarBuilder, block: Block, arguments: S
             raise Unsupported(f"with {op.name} on tensors that are not scalars in its body")
         if op.name == "stablehlo.constant":
             value = op.properties["value"]
-            attr = splat_of(value) if isinstance(value, DenseAttr) else None
+            type = signless(op.results[0].type)
+            dense = DenseAttr(type, value.data) if isinstance(value, DenseAttr) and is_tensor_type(type) else None
+            attr = None if dense is None else splat_of(dense)
             if attr is None:
                 raise Unsupported("with a constant in its body that is not a scalar")
             scalars[op.results[0]] = s.attribute(attr)

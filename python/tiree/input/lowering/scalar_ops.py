@@ -12,12 +12,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
+from xdsl.dialects.builtin import AnyFloat, Float32Type, Float64Type, IntegerType, Signedness
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import arith_ext
 from tiree.dialects.arith import constant_int
+from tiree.dialects.syntax.small_floats import SmallFloat, small_float
+from tiree.input.lowering.bits import bit_width, from_bits, to_bits
+from tiree.input.lowering.context import signless
 from tiree.input.lowering.scalar import ScalarBuilder, float_width, inherent, integer_width, widened
+from tiree.input.lowering.small_floats import decode, encode
 from tiree.support.typed import is_complex_type, is_integer_attr, is_integer_type, is_tensor_type
 
 Scalar = Callable[[ScalarBuilder, Operation, Sequence[SSAValue]], SSAValue]
@@ -328,6 +332,12 @@ def convert(s: ScalarBuilder, source: Attribute, target: Attribute, x: SSAValue)
 
     Floats to integers saturate and NaN becomes 0; integers wrap; to `i1` is `x != 0`.
     """
+    narrow, made = small_float(source), small_float(target)
+    if narrow is not None:
+        source, x = Float32Type(), decode(s, narrow, x)
+    if made is not None:
+        wide = Float64Type() if isinstance(source, Float64Type) or _needs_double(made, source) else Float32Type()
+        return encode(s, made, convert(s, source, wide, x))
     for type in (source, target):
         if is_complex_type(type) or not isinstance(type, (AnyFloat, IntegerType)):
             raise UnsupportedType(f"from {source} to {target}")
@@ -338,6 +348,11 @@ def convert(s: ScalarBuilder, source: Attribute, target: Attribute, x: SSAValue)
     if is_bool(target):
         return s.cmpf("une", x, s.constant(x.type, 0.0))
     return _saturate(s, target, s.float_resize(x, widened(x.type)))
+
+
+def _needs_double(format: SmallFloat, source: Attribute) -> bool:
+    """Whether f32 would round an integer that the format could still tell from its neighbours."""
+    return format.kind == "scale" and is_integer_type(source) and source.width.data > 16
 
 
 def _convert_integer(s: ScalarBuilder, source: IntegerType, target: Attribute, x: SSAValue) -> SSAValue:
@@ -375,10 +390,10 @@ def _convert(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAVa
 
 
 def _bitcast(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
-    target = element_type(op.results[0])
-    if is_integer_type(target):
-        target = IntegerType(target.width.data)
-    return s.bitcast(args[0], target)
+    source, target = element_type(op.operands[0]), signless(element_type(op.results[0]))
+    if args[0].type == target:
+        return args[0]
+    return from_bits(s, to_bits(s, args[0], bit_width(source)), target)
 
 
 DIVISIONS = {

@@ -1,0 +1,26 @@
+"""StableHLO and CHLO ops that are written as others: batch_norm, scan, ragged_dot, collectives of one device, ...
+
+An expansion is a function of a `Build`, which makes ops before the one that is replaced, and of that op; it returns
+what stands for the results. What it makes may be shorter than StableHLO's rules allow (a rank-0 operand beside a larger
+one): nothing but the lowering to linalg reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from xdsl.ir import Operation, SSAValue
+
+from tiree.input.expansions import batch_norm, collectives, ragged_dot, random_bits, random_numbers, scan
+from tiree.input.expansions.build import Build
+
+Expansion = Callable[[Build, Operation], Sequence[SSAValue]]
+
+EXPANSIONS: dict[str, Expansion] = {
+    **batch_norm.EXPANSIONS,
+    **collectives.EXPANSIONS,
+    **ragged_dot.EXPANSIONS,
+    **random_bits.EXPANSIONS,
+    **random_numbers.EXPANSIONS,
+    **scan.EXPANSIONS,
+}

@@ -1,0 +1,82 @@
+"""Arithmetic on 4, 6 and 8 bit floats: operands are widened to f32, and the result of each op is rounded back.
+
+Ops that only move elements stay as they are; to them an element is a byte.
+"""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import Float32Type, TensorType
+from xdsl.ir import Operation
+
+from tiree.dialects.chlo import BROADCASTING
+from tiree.dialects.stablehlo_base import BinaryOp, UnaryOp
+from tiree.dialects.syntax.small_floats import small_float
+from tiree.input.expansions.build import Build
+from tiree.support.typed import is_tensor_type
+
+_F32 = Float32Type()
+_COMPUTE = frozenset(
+    {
+        "stablehlo.clamp",
+        "stablehlo.iota",
+        "stablehlo.dynamic_iota",
+        "stablehlo.dot",
+        "stablehlo.dot_general",
+        "stablehlo.einsum",
+        "stablehlo.unary_einsum",
+        "stablehlo.convolution",
+        "stablehlo.dynamic_conv",
+        "stablehlo.rng",
+        "stablehlo.batch_norm_grad",
+        "stablehlo.batch_norm_inference",
+        "stablehlo.batch_norm_training",
+        "chlo.ragged_dot",
+        "chlo.top_k",
+    }
+)
+_MOVE = frozenset({"stablehlo.convert", "stablehlo.uniform_quantize", "stablehlo.uniform_dequantize"})
+
+
+def computes(op: Operation) -> bool:
+    """Whether `op` does arithmetic on its operands, or makes numbers."""
+    if op.name in _COMPUTE or op.name in BROADCASTING:
+        return True
+    return isinstance(op, UnaryOp | BinaryOp) and op.name not in _MOVE
+
+
+def has_small_floats(op: Operation) -> bool:
+    return any(
+        is_tensor_type(value.type) and small_float(value.type.element_type) is not None
+        for value in (*op.operands, *op.results)
+    )
+
+
+def widen(op: Operation) -> None:
+    """Makes `op` compute in f32."""
+    before = Build(op)
+    for index, operand in enumerate(op.operands):
+        if is_tensor_type(operand.type) and small_float(operand.type.element_type) is not None:
+            op.operands[index] = before.convert(operand, _F32)
+    if not any(is_tensor_type(r.type) and small_float(r.type.element_type) is not None for r in op.results):
+        return
+    types = [
+        TensorType(_F32, r.type.shape, r.type.encoding)
+        if is_tensor_type(r.type) and small_float(r.type.element_type) is not None
+        else r.type
+        for r in op.results
+    ]
+    regions = [op.detach_region(region) for region in list(op.regions)]
+    wide = before.add(
+        type(op).create(
+            operands=op.operands,
+            result_types=types,
+            properties=op.properties,
+            attributes=op.attributes,
+            regions=regions,
+        )
+    )
+    for old, new in zip(op.results, wide.results, strict=True):
+        assert is_tensor_type(old.type)
+        old.replace_all_uses_with(before.convert(new, old.type.element_type))
+    op.detach()
+    op.erase()
