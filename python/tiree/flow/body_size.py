@@ -29,12 +29,20 @@ MAX_LIVE = 128
 SMALL = 16
 """Bodies of at most this many ops are cleaned after every fusion."""
 
-_NOTHING = frozenset(("linalg.yield", "arith.constant"))
+_NOTHING = frozenset(
+    ("linalg.yield", "arith.constant", "complex.re", "complex.im", "complex.create", "complex.constant")
+)
 _WEIGHTS = {
     "exp": 25, "exp2": 25, "expm1": 35, "log": 40, "log1p": 55, "log2": 50, "log10": 50, "powf": 130, "tanh": 35,
     "sinh": 45, "cosh": 40, "asinh": 105, "acosh": 105, "atanh": 60, "sin": 65, "cos": 65, "tan": 90, "asin": 45,
     "acos": 45, "atan": 45, "atan2": 75, "erf": 40, "erfc": 80, "cbrt": 70, "round": 10,
 }  # fmt: skip
+_COMPLEX = {
+    "abs": 20, "add": 2, "angle": 75, "atan2": 700, "conj": 1, "cos": 250, "div": 60, "eq": 3, "exp": 180, "expm1": 250,
+    "log": 230, "log1p": 230, "mul": 6, "neg": 2, "neq": 4, "pow": 450, "rsqrt": 60, "sign": 30, "sin": 250, "sqrt": 50,
+    "sub": 2, "tan": 250, "tanh": 250,
+}  # fmt: skip
+"""Instructions on f64, of which a vector holds half as many as of f32."""
 _LANE_BY_LANE = frozenset(
     f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi", "ceildivui", "remf")
 )
@@ -49,6 +57,8 @@ def op_weight(op: Operation) -> int:
         return 0
     if name.startswith("math."):
         return _WEIGHTS.get(name[5:], 2)
+    if name.startswith("complex."):
+        return _COMPLEX.get(name[8:], 10)
     if name == "tensor.extract":
         return 8
     return 40 if name in _LANE_BY_LANE else 1

@@ -32,8 +32,11 @@ MAX_BINDINGS = 24
 """The most tensors that fusion lets one dispatch read and write; an executable may have 64 at most."""
 
 _FREE = frozenset(
-    ("linalg.yield", "linalg.index", "arith.constant", "arith.extf", "arith.extsi", "arith.extui", "arith.index_cast")
-)
+    (
+        "linalg.yield", "linalg.index", "arith.constant", "arith.extf", "arith.extsi", "arith.extui",
+        "arith.index_cast", "complex.re", "complex.im", "complex.create", "complex.constant",
+    )
+)  # fmt: skip
 _EXPENSIVE = {
     "arith.divf": 8,
     "arith.divsi": 20,
@@ -51,6 +54,11 @@ _EXPENSIVE = {
     "math.trunc": 1,
     "math.fma": 1,
     "math.copysign": 1,
+    "complex.add": 2,
+    "complex.sub": 2,
+    "complex.neg": 2,
+    "complex.conj": 1,
+    "complex.mul": 6,
     "tensor.extract": 8,
 }
 
@@ -60,7 +68,7 @@ def body_cost(op: Operation, limit: int | None = None) -> int:
     cost = 0
     for inner in body_of(op).ops:
         if inner.name not in _FREE:
-            cost += _EXPENSIVE.get(inner.name, 16 if inner.name.startswith("math.") else 1)
+            cost += _EXPENSIVE.get(inner.name, 16 if inner.name.startswith(("math.", "complex.")) else 1)
             if limit is not None and cost > limit:
                 break
     return cost

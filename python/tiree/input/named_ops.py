@@ -14,9 +14,10 @@ from xdsl.dialects.builtin import AffineMapAttr, AnyFloat, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
+from tiree.input.lowering.context import Unsupported
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import divide_integers
-from tiree.support.typed import is_integer_type
+from tiree.support.typed import is_complex_type, is_integer_type
 
 CONTRACTIONS: dict[str, tuple[str, str, str]] = {
     "matmul": ("mk", "kn", "mn"),
@@ -199,6 +200,20 @@ _BOOLEAN: dict[str, type[Operation]] = {"add": arith.OrIOp, "mul": arith.AndIOp}
 """On `i1` sums and products are those of logic, as MLIR has them."""
 
 
+_COMPLEX = {
+    "add": "AddOp", "sub": "SubOp", "mul": "MulOp", "div": "DivOp", "powf": "PowOp", "exp": "ExpOp", "log": "LogOp",
+    "sqrt": "SqrtOp", "rsqrt": "RsqrtOp", "tanh": "TanhOp", "negf": "NegOp",
+}  # fmt: skip
+
+
+def _on_complex(s: ScalarBuilder, suffix: str, values: Sequence[SSAValue], type: Attribute) -> SSAValue:
+    from xdsl.dialects import complex
+
+    if suffix not in _COMPLEX:
+        raise Unsupported(f"on elements of type {type}")
+    return s.complex_op(getattr(complex, _COMPLEX[suffix]), values, type)
+
+
 def elementwise_of(suffix: str) -> Body | None:
     """The body of an elementwise named op, or None when `suffix` is not one."""
 
@@ -209,6 +224,8 @@ def elementwise_of(suffix: str) -> Body | None:
         values = [cast(s, value, out.type) for value in values]
         if suffix == "copy":
             return values[0]
+        if is_complex_type(out.type) and suffix != "square":
+            return _on_complex(s, suffix, values, out.type)
         if suffix.startswith("div") and not isinstance(out.type, AnyFloat):
             return divide_integers(s, suffix == "div", values[0], values[1])
         if out.type == i1 and suffix in _BOOLEAN:

@@ -1,9 +1,9 @@
 """`tiree-codegen-split-complex`: dispatches on complex numbers become dispatches on pairs of floats.
 
-In: dispatch functions whose bodies take complex elements apart and put them together (`complex.re`, `complex.im`,
-`complex.create`, `complex.constant`). Out: the same functions on real tensors. In memory a complex tensor is a real
-one with a last dimension of 2; a complex value is two tensors, each loaded and stored with stride 2. Whatever moves
-elements is done twice, and a `linalg.generic` has two operands and two results where it had one.
+In: dispatch functions with MLIR's `complex` dialect in the bodies of their structured ops. Out: the same functions on
+real tensors. In memory a complex tensor is a real one with a last dimension of 2; a complex value is two tensors, each
+loaded and stored with stride 2. Whatever moves elements is done twice, and a `linalg.generic` has two operands and two
+results where it had one.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.hal_executable import InterfaceBindingSubspanOp
 from tiree.dialects.iree_tensor_ext import DispatchTensorType, index_array, segment_sizes
+from tiree.scalars.builder import ScalarBuilder
+from tiree.scalars.complex_dialect import ON_PAIRS
 from tiree.support.typed import ints_of, is_array_attr, is_complex_type, is_float_attr, is_tensor_type
 
 Pair = tuple[SSAValue, SSAValue]
@@ -117,6 +119,9 @@ class _Splitting:
         handler = self.handlers.get(op.name)
         if handler is not None:
             handler(op)
+        elif op.name in ON_PAIRS and not any(is_tensor_type(result.type) for result in op.results):
+            builder = ScalarBuilder(self.block, op.location)
+            self._name(op.results, ON_PAIRS[op.name](builder, [self.pairs[value] for value in op.operands]))
         elif op.name.startswith(("complex.", "math.")) or not op.results:
             raise fail(op, f"codegen has no lowering for {op.name} on complex numbers")
         else:

@@ -14,11 +14,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
-from tiree.input.lowering import complex_functions as functions
 from tiree.input.lowering.complex_ops import convert_complex
 from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Size, identity, ranked_type
 from tiree.input.lowering.dims import sizes_of_new
 from tiree.input.lowering.scalar import ScalarBuilder, number_attribute
+from tiree.scalars import complex_functions as functions
 from tiree.support.typed import is_complex_type
 
 SMALL = 1 << 14

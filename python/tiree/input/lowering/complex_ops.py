@@ -1,8 +1,8 @@
 """Elementwise ops with complex operands or results, on pairs of floats: the same shape as `scalar_ops.SCALAR`.
 
-In a body a complex element is taken apart (`complex.re`, `complex.im`), computed on as two floats and put together
-(`complex.create`) where it is yielded; no other op of the complex dialect is emitted. Products are the textbook's, as
-in numpy and XLA; whatever else needs care is in `complex_functions.py`.
+Sums and products take elements apart (`complex.re`, `complex.im`), compute on two floats and put them together
+(`complex.create`) where they are yielded. Functions that the complex dialect has stay its ops, so that another compiler
+may carry the program on; codegen expands them as `scalars/complex_dialect.py` says. Others are expanded here.
 """
 
 from __future__ import annotations
@@ -11,9 +11,6 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiree.input.lowering import complex_functions as functions
-from tiree.input.lowering.complex_functions import Pair
-from tiree.input.lowering.complex_transcendental import FUNCTIONS, atan2, power
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import (
     Scalar,
@@ -22,6 +19,9 @@ from tiree.input.lowering.scalar_ops import (
     convert,
     element_type,
 )
+from tiree.scalars import complex_functions as functions
+from tiree.scalars import complex_transcendental as transcendental
+from tiree.scalars.complex_functions import Pair
 from tiree.support.typed import is_complex_type
 
 
@@ -44,6 +44,18 @@ def _binary(make: Callable[[ScalarBuilder, Pair, Pair], Pair]) -> Scalar:
     def lower(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
         del op
         return s.create(*make(s, s.parts(args[0]), s.parts(args[1])))
+
+    return lower
+
+
+def _dialect(name: str) -> Scalar:
+    """The op of this class of the complex dialect."""
+
+    def lower(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
+        from xdsl.dialects import complex
+
+        kind = getattr(complex, name)
+        return s.complex_op(kind, args, element_type(op.results[0]))
 
     return lower
 
@@ -71,11 +83,6 @@ def _same(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue
     if element_type(op.operands[0]) != element_type(op.results[0]):
         raise UnsupportedType(f"from {element_type(op.operands[0])} to {element_type(op.results[0])}")
     return args[0]
-
-
-def _abs(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
-    del op
-    return functions.absolute(s, s.parts(args[0]))
 
 
 def _compare(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
@@ -134,25 +141,41 @@ COMPLEX: dict[str, Scalar] = {
     "stablehlo.add": _binary(functions.add),
     "stablehlo.subtract": _binary(functions.subtract),
     "stablehlo.multiply": _binary(functions.multiply),
-    "stablehlo.divide": _binary(functions.divide),
+    "stablehlo.divide": _dialect("DivOp"),
     "stablehlo.negate": _function(functions.negate),
-    "stablehlo.abs": _abs,
+    "stablehlo.abs": _dialect("AbsOp"),
     "stablehlo.compare": _compare,
     "stablehlo.select": _select,
-    "stablehlo.sign": _function(functions.sign),
-    "stablehlo.sqrt": _function(functions.sqrt),
-    "stablehlo.rsqrt": _function(functions.rsqrt),
+    "stablehlo.sign": _dialect("SignOp"),
+    "stablehlo.sqrt": _dialect("SqrtOp"),
+    "stablehlo.rsqrt": _dialect("RsqrtOp"),
     "stablehlo.cbrt": _function(functions.cbrt),
-    "stablehlo.log": _function(functions.log),
-    "stablehlo.log_plus_one": _function(functions.log1p),
-    "stablehlo.power": _binary(power),
-    "stablehlo.atan2": _binary(atan2),
-    **{name: _function(make) for name, make in FUNCTIONS.items()},
+    "stablehlo.exponential": _dialect("ExpOp"),
+    "stablehlo.exponential_minus_one": _dialect("Expm1Op"),
+    "stablehlo.log": _dialect("LogOp"),
+    "stablehlo.log_plus_one": _dialect("Log1pOp"),
+    "stablehlo.logistic": _function(transcendental.logistic),
+    "stablehlo.power": _dialect("PowOp"),
+    "stablehlo.sine": _dialect("SinOp"),
+    "stablehlo.cosine": _dialect("CosOp"),
+    "stablehlo.tan": _dialect("TanOp"),
+    "stablehlo.tanh": _dialect("TanhOp"),
+    "stablehlo.atan2": _dialect("Atan2Op"),
     "stablehlo.convert": _convert,
     "stablehlo.bitcast_convert": _same,
     "stablehlo.maximum": _extremum("ogt"),
     "stablehlo.minimum": _extremum("olt"),
     "chlo.conj": _function(functions.conjugate),
+    "chlo.tan": _dialect("TanOp"),
+    "chlo.sinh": _function(transcendental.sinh),
+    "chlo.cosh": _function(transcendental.cosh),
+    "chlo.asin": _function(transcendental.asin),
+    "chlo.acos": _function(transcendental.acos),
+    "chlo.atan": _function(transcendental.atan),
+    "chlo.asinh": _function(transcendental.asinh),
+    "chlo.acosh": _function(transcendental.acosh),
+    "chlo.atanh": _function(transcendental.atanh),
+    "chlo._asin_acos_kernel": _function(transcendental.asin_acos_kernel),
     "chlo.square": _function(lambda s, z: functions.multiply(s, z, z)),
 }
 """What each op does where complex numbers are concerned."""

@@ -31,7 +31,8 @@ from tiree.support.branches import reachable_blocks
 from tiree.support.typed import is_tensor_type
 
 _DIALECTS = frozenset(
-    {"arith", "builtin", "cf", "flow", "func", "hal", "iree_tensor_ext", "linalg", "math", "scf", "tensor", "util"}
+    {"arith", "builtin", "cf", "complex", "flow", "func", "hal", "iree_tensor_ext", "linalg", "math", "scf", "tensor"}
+    | {"util"}
 )
 _WITHOUT_LOWERING = frozenset(
     {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects import arith, math
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.scalars.builder import ScalarBuilder
 
 
 class Real:

@@ -1,4 +1,4 @@
-"""Arithmetic and functions of complex numbers on pairs of floats: what `complex_ops.py` and linalg input share.
+"""Arithmetic and functions of complex numbers on pairs of floats.
 
 All but sums and products are evaluated in f64: for pairs of f32 nothing overflows on the way there (`roomy`), and each
 part is rounded once at the end; for pairs of f64 operands are scaled by powers of two where squares would overflow or
@@ -13,8 +13,8 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import Float64Type
 from xdsl.ir import Attribute, SSAValue
 
-from tiree.input.lowering.reals import Real
-from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.scalars.builder import ScalarBuilder
+from tiree.scalars.reals import Real
 
 Pair: TypeAlias = tuple[SSAValue, SSAValue]
 """Real and imaginary part, as values of a body."""

@@ -10,7 +10,7 @@ import math as python_math
 
 from xdsl.ir import SSAValue
 
-from tiree.input.lowering.complex_functions import (
+from tiree.scalars.complex_functions import (
     Complex,
     apply,
     apply_binary,
@@ -21,7 +21,7 @@ from tiree.input.lowering.complex_functions import (
     root_formula,
     unit,
 )
-from tiree.input.lowering.reals import Real
+from tiree.scalars.reals import Real
 
 _FAR = 700.0
 """exp of it is far from the end of f64; exp of twice as much is the end of what has a complex function."""
@@ -287,26 +287,10 @@ def _atan2(y: Complex, x: Complex, roomy: bool) -> Complex:
     return (real + half).unless(unknown, branch[0]), imaginary.unless(unknown, branch[1])
 
 
-FUNCTIONS = {
-    "stablehlo.exponential": apply(_exp),
-    "stablehlo.exponential_minus_one": apply(_expm1),
-    "stablehlo.sine": apply(_sine),
-    "stablehlo.cosine": apply(_cosine),
-    "stablehlo.tan": apply(_tan),
-    "stablehlo.tanh": apply(_tanh),
-    "stablehlo.logistic": apply(_logistic),
-    "chlo.tan": apply(_tan),
-    "chlo.sinh": apply(_sinh),
-    "chlo.cosh": apply(_cosh),
-    "chlo.asin": apply(_asin),
-    "chlo.acos": apply(_acos),
-    "chlo.atan": apply(_atan),
-    "chlo.asinh": apply(_asinh),
-    "chlo.acosh": apply(_acosh),
-    "chlo.atanh": apply(_atanh),
-    "chlo._asin_acos_kernel": apply(_kernel),
-}
-"""By the name of the op that is one function."""
-
-power = apply_binary(_power)
-atan2 = apply_binary(_atan2)
+exp, expm1, logistic = (apply(f) for f in (_exp, _expm1, _logistic))
+sine, cosine, tan = (apply(f) for f in (_sine, _cosine, _tan))
+sinh, cosh, tanh = (apply(f) for f in (_sinh, _cosh, _tanh))
+asin, acos, atan = (apply(f) for f in (_asin, _acos, _atan))
+asinh, acosh, atanh = (apply(f) for f in (_asinh, _acosh, _atanh))
+asin_acos_kernel = apply(_kernel)
+power, atan2 = apply_binary(_power), apply_binary(_atan2)
