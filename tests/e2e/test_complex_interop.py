@@ -115,7 +115,7 @@ def test_module_runs_in_the_runtime_of_iree(tmp_path: Path) -> None:
 
 
 @iree.needs_iree
-def test_phases_are_accepted_by_iree_opt(tmp_path: Path) -> None:
+def test_phases_are_accepted_by_iree_opt() -> None:
     texts: list[str] = []
     for phase in ("input", "abi", "global-optimization", "flow", "stream", "executable-sources", "hal"):
         texts.append(tiree.compile(PROGRAM, flags=[f"--compile-to={phase}"]).decode())
