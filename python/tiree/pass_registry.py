@@ -17,7 +17,7 @@ from tiree.support.errors import CompileError, Diagnostic
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
-STAGES = ("input", "flow", "stream", "hal", "codegen", "vm")
+STAGES = ("input", "flow", "stream", "hal", "codegen", "vm", "vmvx")
 _CLASS = re.compile(r"^class (\w+)\([^)]*\bModulePass\b[^)]*\):", re.MULTILINE)
 _NAME = re.compile(r'^    name(?:: [^=\n]+)? = "([\w-]+)"', re.MULTILINE)
 

@@ -78,9 +78,18 @@ def _in_regions(options: CompileOptions) -> list[ModulePass]:
     return [*_tensors(options), *_stage("flow", "dispatch_creation_arrival_passes")(options)]
 
 
+def _configurations(options: CompileOptions) -> list[ModulePass]:
+    vmvx = _stage("vmvx", "configuration_passes")(options)
+    return [*_stage("codegen", "configuration_passes")(options), *vmvx]
+
+
+def _translations(options: CompileOptions) -> list[ModulePass]:
+    return [*_stage("codegen", "target_passes")(options), *_stage("vmvx", "target_passes")(options)]
+
+
 def _configured(options: CompileOptions) -> list[ModulePass]:
     codegen = _stage("codegen", "arrival_passes")(options)
-    return [*codegen, *_tensors(options), *_stage("codegen", "configuration_passes")(options)]
+    return [*codegen, *_tensors(options), *_configurations(options)]
 
 
 PHASES: tuple[Phase, ...] = (
@@ -141,13 +150,13 @@ PHASES: tuple[Phase, ...] = (
     Phase(
         "executable-configurations",
         "a strategy chosen for every dispatch",
-        _stage("codegen", "configuration_passes"),
+        _configurations,
         arrival=_configured,
     ),
     Phase(
         "executable-targets",
         "executables as machine code",
-        _stage("codegen", "target_passes"),
+        _translations,
         groups=(Group("kernels", "dispatches become loops over memory", "tiree-codegen-lower-to-kernels"),),
         arrival=_stage("codegen", "target_arrival_passes"),
     ),

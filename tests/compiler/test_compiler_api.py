@@ -81,7 +81,7 @@ def test_compile_file_in_irees_shape(tmp_path: Path) -> None:
     assert tiree.compiler.compile_file(str(path), input_type=tiree.compiler.InputType.AUTO)
     with pytest.raises(FileNotFoundError):
         tiree.compiler.compile_file(str(tmp_path / "none.mlir"))
-    assert tiree.compiler.query_available_targets() == ["llvm-cpu"]
+    assert tiree.compiler.query_available_targets() == ["llvm-cpu", "vmvx"]
 
 
 def test_tool_errors_hold_the_diagnostics() -> None:
@@ -153,7 +153,7 @@ def test_every_enumeration_value_is_known() -> None:
 
 # A value that is not the default, for each option.
 OPTIONS: dict[str, Any] = {
-    "hal_target_devices": ("a=local[1]",), "hal_default_device": "0",
+    "hal_target_devices": ("a=local[1]",), "hal_default_device": "0", "hal_target_backends": ("vmvx",),
     "llvmcpu_target_triple": "riscv64-unknown-linux-gnu", "llvmcpu_target_cpu": "generic",
     "llvmcpu_target_cpu_features": "+avx2", "llvmcpu_debug_symbols": False, "llvmcpu_stack_allocation_limit": 4096,
     "input_type": "stablehlo", "demote_f64_to_f32": True, "demote_i64_to_i32": True, "promote_f16_to_f32": True,

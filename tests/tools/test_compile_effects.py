@@ -158,13 +158,15 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         "--iree-hal-default-device=b", prints("default = #hal.device.affinity<@b>"),
         at("preprocessing", "add", "--iree-hal-target-device=a=local", "--iree-hal-target-device=b=local"),
     ),
-    "iree-hal-local-target-device-backends": effect(
-        "--iree-hal-local-target-device-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),
-        ("add.mlir", "--compile-to=preprocessing"),
+    "iree-hal-local-target-device-backends": (
+        effect("--iree-hal-local-target-device-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),
+               ("add.mlir", "--compile-to=preprocessing")),
+        effect("--iree-hal-local-target-device-backends=vmvx", prints("vmvx-bytecode-fb"), at("preprocessing")),
     ),
-    "iree-hal-target-backends": effect(
-        "--iree-hal-target-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),
-        ("add.mlir", "--compile-to=preprocessing"),
+    "iree-hal-target-backends": (
+        effect("--iree-hal-target-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),
+               ("add.mlir", "--compile-to=preprocessing")),
+        effect("--iree-hal-target-backends=vmvx", prints("vmvx-bytecode-fb"), at("preprocessing")),
     ),
     "iree-llvmcpu-target-cpu": (
         effect("--iree-llvmcpu-target-cpu=skylake-avx512", prints('cpu = "skylake-avx512"'),
@@ -432,7 +434,7 @@ OPT_ELSEWHERE = {"mlir-disable-threading": "test_threads"}
 OPT_FIXED = {
     **FIXED,
     "iree-hal-target-device": ("local", "cuda"),
-    "iree-hal-local-target-device-backends": ("llvm-cpu", "vmvx"),
+    "iree-hal-local-target-device-backends": ("llvm-cpu", "vmvx-inline"),
     "iree-hal-target-backends": ("llvm-cpu", "cuda"),
 }
 OPT_INPUTS = {

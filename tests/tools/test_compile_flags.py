@@ -84,7 +84,7 @@ def test_refused_flags_say_why(name: str) -> None:
     "flag",
     [
         "iree-hal-target-device=cuda",
-        "iree-hal-local-target-device-backends=vmvx",
+        "iree-hal-local-target-device-backends=vmvx-inline",
         "iree-hal-target-backends=vulkan-spirv",
         "iree-llvmcpu-link-embedded=false",
         "iree-llvmcpu-enable-ukernels=all",

@@ -32,6 +32,7 @@ def assign_target_passes(options: CompileOptions) -> list[ModulePass]:
             stack_limit=options.llvmcpu_stack_allocation_limit,
             devices=options.hal_target_devices,
             default=options.hal_default_device,
+            backends=options.hal_target_backends,
         )
     ]
 

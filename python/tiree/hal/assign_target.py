@@ -25,6 +25,8 @@ from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
 
 DEVICE_GLOBAL = "__device_0"
+VMVX = "vmvx"
+"""The backend whose executables are bytecode."""
 _PLACES = ("target", "affinity", "stream.affinity")
 """What properties and attributes name a device."""
 
@@ -42,6 +44,8 @@ class AssignTargetPass(ModulePass):
     """The device; None: local CPUs, described by the other fields."""
     devices: tuple[str, ...] = ()
     """`[NAME=]local[ORDINAL]` each; empty: one."""
+    backends: tuple[str, ...] = ("llvm-cpu",)
+    """What executables of local devices are made for, the preferred first."""
     default: str = ""
     """Name or number of the device of work that names none."""
 
@@ -69,8 +73,14 @@ class AssignTargetPass(ModulePass):
         """The executable targets that flags name."""
         if self.device is not None:
             return self.device.targets.data
-        resolved = resolve_cpu_targets(self.triple, self.cpu, self.features, self.stack_limit)
-        return [cpu_target(facts) for facts in resolved]
+        found: list[hal.ExecutableTargetAttr] = []
+        for backend in dict.fromkeys(self.backends):
+            if backend == VMVX:
+                found.append(hal.ExecutableTargetAttr(VMVX, "vmvx-bytecode-fb", {}))
+                continue
+            resolved = resolve_cpu_targets(self.triple, self.cpu, self.features, self.stack_limit)
+            found += [cpu_target(facts) for facts in resolved]
+        return found
 
     def _name_devices(self, module: ModuleOp, resolver: Resolver, names: list[str]) -> str:
         """Makes the globals, adds their names to `names`; returns that of the default device."""

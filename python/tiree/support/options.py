@@ -23,6 +23,8 @@ class CompileOptions:
     """`[NAME=]local[ORDINAL]` each; empty: one local device."""
     hal_default_device: str = ""
     """Name or number of the device of work that names none; empty: the first."""
+    hal_target_backends: tuple[str, ...] = ("llvm-cpu",)
+    """What executables are made for, the preferred first: `llvm-cpu`, `vmvx`."""
     llvmcpu_target_triple: str = ""
     """Empty: the host's architecture."""
     llvmcpu_target_cpu: str = "host"

@@ -160,7 +160,7 @@ def _note_target(parsed: ParsedFlags, job: Job) -> None:
     assigned = phase_index("preprocessing")
     if phase_index(job.compile_from) >= assigned or phase_index(job.compile_to) < assigned:
         return
-    if job.options.extensions.target is not None:
+    if job.options.extensions.target is not None or "llvm-cpu" not in job.options.hal_target_backends:
         return
     flags = ("iree-llvmcpu-target-cpu", "iree-llvmcpu-target-cpu-features", "iree-llvmcpu-target-triple")
     if not any(name in parsed.given for name in flags):

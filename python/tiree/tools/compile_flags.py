@@ -20,7 +20,7 @@ from tiree.tools.flags import Flag, ParsedFlags, fail
 from tiree.tools.plugin_flags import PLUGIN, PLUGIN_FLAGS
 
 _CPU_ONLY = "this release compiles for the CPU only; use --iree-hal-target-device=local"
-_VMVX = "Tiree has no VMVX backend; llvm-cpu makes portable files with --iree-llvmcpu-target-cpu=generic"
+_VMVX_INLINE = "kernels are not made part of the host program; use vmvx"
 _GPU_BACKENDS: dict[str, str] = dict.fromkeys(
     ("cuda", "rocm", "hip", "vulkan", "metal", "amdgpu", "vulkan-spirv", "metal-spirv"), _CPU_ONLY
 )
@@ -53,11 +53,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("iree-hal-default-device", "str", "name or number of the device of what names none", "", metavar="DEVICE"),
     Flag(
         "iree-hal-local-target-device-backends", "list", "the backends of device local",
-        choices=OWN_BACKENDS, refused={"vmvx": _VMVX, "vmvx-inline": _VMVX},
+        choices=OWN_BACKENDS, refused={"vmvx-inline": _VMVX_INLINE},
     ),
     Flag(
         "iree-hal-target-backends", "list", "the backends (older form)",
-        choices=OWN_BACKENDS, refused={**_GPU_BACKENDS, "vmvx": _VMVX, "vmvx-inline": _VMVX},
+        choices=OWN_BACKENDS, refused={**_GPU_BACKENDS, "vmvx-inline": _VMVX_INLINE},
     ),
     Flag("iree-hal-list-target-backends", "action", "list the backends and exit"),
     Flag("iree-llvmcpu-target-cpu", "str", "host, generic or LLVM CPU names, with commas", "host", metavar="CPU"),
@@ -187,6 +187,7 @@ _FIELDS: dict[str, str] = {
     "iree-llvmcpu-stack-allocation-limit": "llvmcpu_stack_allocation_limit",
     "iree-hal-target-device": "hal_target_devices",
     "iree-hal-default-device": "hal_default_device",
+    "iree-hal-local-target-device-backends": "hal_target_backends",
     "iree-input-type": "input_type",
     "iree-input-demote-i64-to-i32": "demote_i64_to_i32",
     "iree-input-demote-f64-to-f32": "demote_f64_to_f32",
@@ -257,6 +258,7 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
     if parsed["iree-llvmcpu-target-triple"] and "iree-llvmcpu-target-cpu" not in parsed.given:
         values["llvmcpu_target_cpu"] = "generic"  # `host` is this machine's, perhaps not of that architecture.
     values["hal_target_devices"] = tuple(options_devices(parsed))
+    values["hal_target_backends"] = options_backends(parsed)
     options = CompileOptions(**values)
     return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
 
@@ -277,6 +279,12 @@ def options_devices(parsed: ParsedFlags) -> list[str]:
     return [] if devices == ["local"] else devices
 
 
+def options_backends(parsed: ParsedFlags) -> tuple[str, ...]:
+    """The backends of local devices that flags name, in order; without a name llvm-cpu."""
+    named = [*parsed["iree-hal-local-target-device-backends"], *parsed["iree-hal-target-backends"]]
+    return tuple(dict.fromkeys(one for one in named if one in OWN_BACKENDS)) or OWN_BACKENDS[:1]
+
+
 def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     """The given flags that change the artifact from what the defaults make, sorted, for the module's attributes.
 
@@ -285,6 +293,10 @@ def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:
     defaults = {flag.name: flag.default for flag in FLAGS}
     if parsed["iree-llvmcpu-target-cpu"] in (defaults["iree-llvmcpu-target-cpu"], "host"):
         defaults["iree-llvmcpu-target-cpu-features"] = "host"  # What that CPU has anyway.
+    if options_backends(parsed) == OWN_BACKENDS[:1]:
+        for name in ("iree-hal-local-target-device-backends", "iree-hal-target-backends"):
+            if all(one in OWN_BACKENDS for one in parsed[name]):
+                defaults[name] = parsed[name]
     if not options_devices(parsed):
         defaults["iree-hal-target-device"] = parsed["iree-hal-target-device"]
     flags = [

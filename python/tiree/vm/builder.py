@@ -131,6 +131,8 @@ class FunctionBuilder:
         self.state = state
         self.region = region
         self.values: dict[SSAValue, SSAValue] = {}
+        self.offsets: dict[SSAValue, SSAValue] = {}
+        """In kernels: where in its buffer a memref of the source begins, in elements, unless at its start."""
         self.blocks: dict[Block, Block] = {}
         """Blocks of the source to blocks of the function."""
         self.failures: list[Block] = []

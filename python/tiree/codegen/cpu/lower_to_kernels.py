@@ -8,7 +8,7 @@ the count region of each export returns constants.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
@@ -90,6 +90,10 @@ def _replace_block(region: Region, block: Block, keep: bool = False) -> Block | 
     return old if keep else None
 
 
+SCALARS = "scalar-fallback"
+"""The strategy of backends without vectors."""
+
+
 @dataclass(frozen=True)
 class LowerToKernels(ModulePass):
     """Replaces dispatch functions by kernels."""
@@ -131,6 +135,8 @@ class LowerToKernels(ModulePass):
     def _lower_dynamic(
         self, export: ExecutableExportOp, function: Operation, inner: ModuleOp, target: TargetDescription
     ) -> None:
+        if self.strategy == SCALARS:
+            target = replace(target, vector_bytes=1)
         kernel = lower_dynamic(function, target)
         export.attributes[STRATEGY] = StringAttr(DYNAMIC)
         set_dynamic_count(export, function)
