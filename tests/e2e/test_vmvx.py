@@ -86,6 +86,19 @@ def test_machine_code_is_taken_where_it_runs() -> None:
     right(rt.load(tiree.compile(PROGRAM, flags=flags), device="local-sync").main(A, B))
 
 
+def test_bytecode_is_taken_where_no_cpu_fits() -> None:
+    flags = [BOTH, "--iree-llvmcpu-target-triple=x86_64", "--iree-llvmcpu-target-cpu=x86-64-v4,x86-64-v3"]
+    text = compile_str(PROGRAM, extra_args=[*flags, "--compile-to=executable-targets"], output_generic_mlir=True)
+    assert text is not None
+    # One image for both CPUs; the host asks for what the lower one needs.
+    assert text.count(b"hal.executable.binary") == 2
+    assert [text.count(f'key = "{key}"'.encode()) for key in ("avx2", "avx512bw")] == [1, 0]
+    text = text.replace(b'key = "avx2"', b'key = "no-such-feature"')
+    module = compile_str(text, extra_args=[*flags, "--compile-from=executable-targets"])
+    assert module is not None
+    right(rt.load(module, device="local-sync").main(A, B))
+
+
 @iree.needs_iree
 def test_phases_are_what_iree_reads() -> None:
     texts: dict[str, str] = {}

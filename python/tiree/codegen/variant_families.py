@@ -105,21 +105,31 @@ def limits(variant: ExecutableVariantOp, shared: Mapping[str, Sequence[int]]) ->
 
 
 def keep_first(module: ModuleOp, family: Sequence[ExecutableVariantOp]) -> None:
-    """Leaves the first variant in the module: for the host there is no other."""
+    """Leaves the first variant in the module: for the host there is no other.
+
+    Where the executable has variants besides these, the host asks for what the last of these needs: with less, it takes
+    one of the others.
+    """
     first, *others = family
+    executable = first.parent_op()
+    assert isinstance(executable, ExecutableOp)
+    least = family[-1].condition if len(executable.variants) > len(family) else None
     for export in first.exports:
         counts = shared_counts(family).get(export.sym_name.data)
         if counts is not None and counts != _constants(export):
             set_workgroup_count(export, counts)
     if first.condition is not None:
         _remove(first.condition)
+    if least is not None:
+        least.detach()
+        start = first.body.block.first_op
+        assert start is not None
+        first.body.block.insert_op_before(least, start)
     cpus = [one.target.configuration.data.get("cpu") for one in family]
     first.attributes[CPUS] = ArrayAttr([cpu for cpu in cpus if isinstance(cpu, StringAttr)])
     gone = {other.sym_name.data for other in others}
     for other in others:
         _remove(other)
-    executable = first.parent_op()
-    assert isinstance(executable, ExecutableOp)
     for function in module.body.block.ops:
         if function.name in ("util.func", "util.initializer"):
             for dispatch in function.walk():
