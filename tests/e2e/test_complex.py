@@ -133,3 +133,63 @@ def test_conversions(elementwise: Any) -> None:
 def test_wrong_type_says_what_is_needed(elementwise: Any, value: Any) -> None:
     with pytest.raises((TypeError, ValueError), match="complex64"):
         elementwise.parts(np.full((3, 5), value.real))
+
+
+@pytest.mark.parametrize("part", ["i32", "f16", "bf16"])
+def test_other_parts_are_refused(part: str) -> None:
+    type = f"tensor<2xcomplex<{part}>>"
+    with pytest.raises(tiree.CompileError, match=r"complex<f32> and complex<f64>"):
+        tiree.compile(f"func.func @main(%a: {type}) -> {type} {{\n return %a : {type}\n}}")
+
+
+@pytest.mark.parametrize("op", ["remainder %a, %a", "floor %a", "and %a, %a", "round_nearest_even %a"])
+def test_ops_without_a_meaning_are_refused(op: str) -> None:
+    type = "tensor<2xcomplex<f32>>"
+    name = op.split()[0]
+    with pytest.raises(
+        tiree.CompileError, match=rf"stablehlo.{name} on elements of type complex<f32> is not supported"
+    ):
+        tiree.compile(
+            f"func.func @main(%a: {type}) -> {type} {{\n %0 = stablehlo.{op} : {type}\n return %0 : {type}\n}}"
+        )
+
+
+def test_predicates_of_reals_are_refused() -> None:
+    text = """
+func.func @main(%a: tensor<2xcomplex<f32>>) -> tensor<2xi1> {
+  %0 = stablehlo.is_finite %a : (tensor<2xcomplex<f32>>) -> tensor<2xi1>
+  return %0 : tensor<2xi1>
+}
+"""
+    with pytest.raises(tiree.CompileError, match="is_finite on elements of type complex<f32> is not supported"):
+        tiree.compile(text)
+
+
+def test_order_is_by_real_then_imaginary_part() -> None:
+    type = "tensor<5xcomplex<f32>>"
+    body = f"%0 = stablehlo.maximum %a, %b : {type}\n %1 = stablehlo.minimum %a, %b : {type}"
+    body += f"\n %2 = stablehlo.clamp %b, %a, %b : {type}"
+    text = f"func.func @main(%a: {type}, %b: {type}) -> ({type}, {type}, {type}) {{\n {body}\n"
+    module = rt.load(tiree.compile(text + f" return %0, %1, %2 : {type}, {type}, {type}\n}}"))
+    nan = complex(np.nan, 1)
+    a: Any = np.array([1 + 2j, 1 - 1j, -2 + 9j, nan, 3], np.complex64)
+    b: Any = np.array([1 + 1j, 1 + 1j, 2, 5, nan], np.complex64)
+    greatest, least, clamped = (np.asarray(one) for one in module.main(a, b))
+    np.testing.assert_array_equal(greatest[:3], [1 + 2j, 1 + 1j, 2])
+    np.testing.assert_array_equal(least[:3], [1 + 1j, 1 - 1j, -2 + 9j])
+    assert np.isnan(greatest[3:]).all()
+    assert np.isnan(least[3:]).all()
+    np.testing.assert_array_equal(clamped[:3], b[:3])
+
+
+def test_python_values(elementwise: Any) -> None:
+    rows = [[complex(x, y) for x in range(5)] for y in range(3)]
+    same(elementwise.parts(rows)[0], [np.asarray(rows).real.astype(np.float32)])
+    module = rt.load(
+        tiree.compile(
+            "func.func @main(%a: tensor<complex<f64>>) -> tensor<complex<f64>> {\n"
+            " %0 = stablehlo.sqrt %a : tensor<complex<f64>>\n return %0 : tensor<complex<f64>>\n}"
+        )
+    )
+    assert complex(module.main(-4)) == 2j
+    assert complex(module.main(complex(-4, -0.0))) == -2j

@@ -31,7 +31,7 @@ from tiree.dialects.syntax.small_floats import small_float
 from tiree.support.errors import UNKNOWN, Diagnostic
 from tiree.support.locations import location_of, location_text
 from tiree.support.symbols import defined_symbol
-from tiree.support.typed import is_integer_type, is_tensor_type
+from tiree.support.typed import is_complex_type, is_integer_type, is_tensor_type
 
 _WIDTHS = (1, 8, 16, 32, 64)
 _SMALL_WIDTHS = (2, 4)
@@ -41,7 +41,9 @@ _MOST_ELEMENTS = 2**60 - 1
 _FUNCTIONS = ("func.func", "util.func")
 _CALLS = ("func.call", "util.call")
 _SCALARS = "i1, i8, i16, i32, i64, index, f32 and f64"
-_ELEMENTS = "i1, i2, i4, 8 to 64 bit integers, f16, bf16, f32 and f64, and floats of 4, 6 and 8 bits"
+_ELEMENTS = (
+    "i1, i2, i4, 8 to 64 bit integers, f16, bf16, f32 and f64, floats of 4, 6 and 8 bits, complex<f32> and complex<f64>"
+)
 _PACKED = "Inside a function it can be used; pass bytes (i8) and convert them."
 
 
@@ -54,6 +56,8 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
     element = type.element_type
     if is_integer_type(element) and element.width.data not in (*_WIDTHS, *_SMALL_WIDTHS):
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
+    if is_complex_type(element) and not isinstance(element.element_type, (Float32Type, Float64Type)):
+        return f"elements of type {element}", "Complex numbers are complex<f32> and complex<f64>."
     if not isinstance(element, (IntegerType, IndexType, ComplexType, *_FLOATS)) and small_float(element) is None:
         return f"elements of type {element}", f"Tensors hold {_ELEMENTS}."
     if prod(size for size in type.get_shape() if size != DYNAMIC_INDEX) > _MOST_ELEMENTS:
@@ -74,7 +78,7 @@ def _value_problem(type: Attribute) -> tuple[str, str]:
         return "", ""
     hint = f"Functions take and return tensors and the scalars {_SCALARS}."
     if isinstance(type, (AnyFloat, IntegerType, ComplexType)):
-        hint += f" Pass a tensor<{type}> instead." if isinstance(type, AnyFloat) else ""
+        hint += f" Pass a tensor<{type}> instead." if isinstance(type, (AnyFloat, ComplexType)) else ""
     return f"the type {type}", hint
 
 

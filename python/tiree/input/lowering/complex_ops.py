@@ -117,6 +117,11 @@ def _extremum(predicate: str) -> Scalar:
     return lower
 
 
+def _clamp(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
+    raised = _extremum("ogt")(s, op, [args[1], args[0]])
+    return _extremum("olt")(s, op, [raised, args[2]])
+
+
 def convert_complex(s: ScalarBuilder, source: Attribute, target: Attribute, x: SSAValue) -> SSAValue:
     """`stablehlo.convert` where one type or both are complex: a real has imaginary part 0, a complex loses its own."""
     if not is_complex_type(source):
@@ -165,6 +170,7 @@ COMPLEX: dict[str, Scalar] = {
     "stablehlo.bitcast_convert": _same,
     "stablehlo.maximum": _extremum("ogt"),
     "stablehlo.minimum": _extremum("olt"),
+    "stablehlo.clamp": _clamp,
     "chlo.conj": _function(functions.conjugate),
     "chlo.tan": _dialect("TanOp"),
     "chlo.sinh": _function(transcendental.sinh),

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import AffineMapAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.input.lowering.chlo_ops import CHLO_SCALAR
-from tiree.input.lowering.complex_ops import COMPLEX, with_complex
+from tiree.input.lowering.complex_ops import COMPLEX, concerns_complex, with_complex
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, signless, tensor_type
 from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder
 from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type
@@ -46,6 +46,8 @@ def check_bitcast(op: Operation) -> None:
 
 
 def run_scalar(scalar: Scalar, s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
+    if op.name not in COMPLEX and concerns_complex(op):
+        raise Unsupported(f"on elements of type {element_type(op.operands[0])}")
     try:
         return scalar(s, op, args)
     except UnsupportedType as error:
