@@ -11,14 +11,25 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tiree.input.expansions import batch_norm, collectives, ragged_dot, random_bits, random_numbers, scan
+from tiree.input.expansions import (
+    batch_norm,
+    broadcasting,
+    collectives,
+    einsum,
+    ragged_dot,
+    random_bits,
+    random_numbers,
+    scan,
+)
 from tiree.input.expansions.build import Build
 
 Expansion = Callable[[Build, Operation], Sequence[SSAValue]]
 
 EXPANSIONS: dict[str, Expansion] = {
     **batch_norm.EXPANSIONS,
+    **broadcasting.EXPANSIONS,
     **collectives.EXPANSIONS,
+    **einsum.EXPANSIONS,
     **ragged_dot.EXPANSIONS,
     **random_bits.EXPANSIONS,
     **random_numbers.EXPANSIONS,

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from tiree.input.lowering.borders import passed, receive, with_sizes
 from tiree.input.lowering.context import Lowering, Unsupported, signless
+from tiree.input.lowering.dynamic_windows import dynamic_reduce_window
 from tiree.input.lowering.reduce import body_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.shape_values import shape_assertion
@@ -123,6 +124,9 @@ def _custom_call(lowering: Lowering, op: Operation) -> None:
     name = getattr(target, "data", "")
     if name == "shape_assertion":
         shape_assertion(lowering, op)
+        return
+    if name == "stablehlo.dynamic_reduce_window":
+        dynamic_reduce_window(lowering, op)
         return
     if name not in IDENTITY_TARGETS or len(op.results) > len(op.operands):
         raise Unsupported(f"to target {name!r}")

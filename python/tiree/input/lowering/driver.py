@@ -28,7 +28,7 @@ from tiree.input.lowering.shape_values import track
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
 from tiree.support.branches import reachable_blocks
-from tiree.support.typed import is_tensor_type
+from tiree.support.typed import is_array_attr, is_tensor_type
 
 _DIALECTS = frozenset(
     {"arith", "builtin", "cf", "complex", "flow", "func", "hal", "iree_tensor_ext", "linalg", "math", "scf", "tensor"}
@@ -134,6 +134,8 @@ class FunctionLowering(Lowering):
     def callee(self, op: Operation, name: str = "callee") -> Block:
         """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
         attr = inherent(op, name)
+        if is_array_attr(attr) and len(attr.data) == 1:
+            attr = attr.data[0]
         symbol = attr.root_reference.data if isinstance(attr, SymbolRefAttr) else ""
         function = self.functions.get(symbol)
         if function is None:

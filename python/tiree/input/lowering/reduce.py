@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, TensorType
 from xdsl.ir import Block, Operation, SSAValue
@@ -54,7 +55,7 @@ def emit_region(lowering: Lowering, s: ScalarBuilder, block: Block, arguments: S
         return s.extract(lowering.get(value), [])
 
     for op in block.ops:
-        if op.name == "stablehlo.return":
+        if op.name in ("stablehlo.return", "func.return"):
             return [scalar_of(value) for value in op.operands]
         if any(tensor_type(value).get_shape() for value in (*op.operands, *op.results)):
             raise Unsupported(f"with {op.name} on tensors that are not scalars in its body")
@@ -152,41 +153,70 @@ def window_map(
     )
 
 
+@dataclass(frozen=True)
+class Windows:
+    """What is reduced in which windows; `padding` has low and high of each dimension in turn."""
+
+    inputs: Sequence[SSAValue]
+    inits: Sequence[SSAValue]
+    window: Sequence[Size]
+    strides: Sequence[int]
+    base: Sequence[int]
+    dilations: Sequence[int]
+    padding: Sequence[Size]
+    block: Block
+
+
 def _reduce_window(lowering: Lowering, op: Operation) -> None:
     inputs, inits = _split(op)
     rank = len(ranked_type(inputs[0]).get_shape())
     ones = [1] * rank
-    window = ints_property(op, "window_dimensions")
-    strides = ints_property(op, "window_strides", ones)
-    base = ints_property(op, "base_dilations", ones)
-    dilations = ints_property(op, "window_dilations", ones)
-    padding = ints_property(op, "padding", [0] * (2 * rank))
+    windows = Windows(
+        inputs,
+        inits,
+        ints_property(op, "window_dimensions"),
+        ints_property(op, "window_strides", ones),
+        ints_property(op, "base_dilations", ones),
+        ints_property(op, "window_dilations", ones),
+        ints_property(op, "padding", [0] * (2 * rank)),
+        body_of(op),
+    )
+    reduce_windows(lowering, op, windows)
+
+
+def reduce_windows(lowering: Lowering, op: Operation, windows: Windows) -> None:
+    """Sets the results of `op`."""
+    inputs, inits, padding = windows.inputs, windows.inits, windows.padding
+    rank = len(ranked_type(inputs[0]).get_shape())
     types = _result_types(op)
     if 0 in types[0].get_shape():
         # A window that fits nowhere would read beyond its input.
         for old, type in zip(op.results, types, strict=True):
             lowering.set(old, lowering.empty(type))
         return
-    block = body_of(op)
     padded = [
-        pad_with(lowering, op, (value, init), padding[0::2], padding[1::2], [b - 1 for b in base])
+        pad_with(lowering, op, (value, init), padding[0::2], padding[1::2], [b - 1 for b in windows.base])
         for value, init in zip(inputs, inits, strict=True)
     ]
+    window = windows.window
     sizes: list[Size] | None = None
-    if concerns_dynamic(op):
+    if concerns_dynamic(op) or is_dynamic(padded[0].type) or not all(isinstance(size, int) for size in window):
         common_sizes(lowering, op, inputs, TensorType(types[0].element_type, [DYNAMIC_INDEX] * rank))
         given = sizes_of_new(lowering, padded[0])
-        sizes = [window_size(lowering, *args) for args in zip(given, window, strides, dilations, strict=True)]
+        sizes = [
+            window_size(lowering, *args) for args in zip(given, window, windows.strides, windows.dilations, strict=True)
+        ]
         sizes = refine(lowering, op, sizes, types[0])
     accumulators = [initial(lowering, init, type, sizes) for init, type in zip(inits, types, strict=True)]
     windowed = [d for d in range(rank) if window[d] != 1]
-    input_map, window_shape_map, output_map, loops = window_map(rank, strides, dilations, windowed)
+    input_map, window_shape_map, output_map, loops = window_map(rank, windows.strides, windows.dilations, windowed)
     count = len(inputs)
     # The extents of the window loops come from an operand of their own, as in linalg's pooling ops.
-    shape = lowering.empty(TensorType(types[0].element_type, [window[d] for d in windowed]))
+    extents = [window[d] for d in windowed]
+    shape = lowering.empty(dynamic_type(types[0].element_type, extents), extents)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        return emit_region(lowering, s, block, [*args[count + 1 :], *args[:count]])
+        return emit_region(lowering, s, windows.block, [*args[count + 1 :], *args[:count]])
 
     results = lowering.generic(
         [*padded, shape],
@@ -203,27 +233,29 @@ def pad_with(
     lowering: Lowering,
     op: Operation,
     pair: tuple[SSAValue, SSAValue],
-    low: Sequence[int],
-    high: Sequence[int],
+    low: Sequence[Size],
+    high: Sequence[Size],
     interior: Sequence[int],
 ) -> SSAValue:
     """The old value of `pair` padded with its other, an old rank-0 value."""
     value, init = pair
     new = lowering.get(value)
-    if not any(low) and not any(high) and not any(interior):
+    if all(amount == 0 for amount in (*low, *high, *interior)):
         return new
-    if is_dynamic(value.type):
+    numbers = [[amount for amount in amounts if isinstance(amount, int)] for amounts in (low, high)]
+    if is_dynamic(value.type) or any(len(amounts) != len(interior) for amounts in numbers):
         given = sizes_of(lowering, value)
         made = padded_sizes(lowering, op, given, low, high, interior)
         element = signless(ranked_type(value).element_type)
         return pad_value(lowering, (new, given), lowering.get(init), low, interior, (dynamic_type(element, made), made))
     fill = lowering.splat(init)
     if fill is not None and not any(interior):
-        return pad_edges(lowering, new, fill, low, high)
+        return pad_edges(lowering, new, fill, *numbers)
     type = signless(tensor_type(value))
     assert is_tensor_type(type)
-    sizes = [a + max(0, s + (s - 1) * i) + b for a, s, b, i in zip(low, type.get_shape(), high, interior, strict=True)]
-    return pad_general(lowering, new, lowering.get(init), low, interior, TensorType(type.element_type, sizes))
+    given = zip(numbers[0], type.get_shape(), numbers[1], interior, strict=True)
+    padded = TensorType(type.element_type, [a + max(0, s + (s - 1) * i) + b for a, s, b, i in given])
+    return pad_general(lowering, new, lowering.get(init), numbers[0], interior, padded)
 
 
 def _map(lowering: Lowering, op: Operation) -> None:

@@ -126,6 +126,8 @@ def as_size(lowering: Lowering, scalar: SSAValue, depth: int = 16) -> Size:
     if op is not None and depth:
         if op.name == "arith.index_cast" and isinstance(op.operands[0].type, IndexType):
             return lowering.shapes.representative(op.operands[0])
+        if op.name == "arith.trunci" and (number := constant_int(op.operands[0])) is not None:
+            return _attribute(scalar.type, number).value.data
         if op.name == "arith.extsi":
             return as_size(lowering, op.operands[0], depth - 1)
         if op.name in _ARITHMETIC and _is_sum(op, depth):
@@ -150,9 +152,28 @@ def _is_sum(op: Operation, depth: int) -> bool:
     return True
 
 
+def _traced(lowering: Lowering, old: SSAValue, depth: int = 8) -> list[SSAValue] | None:
+    """The elements of an integer tensor, also where it is put together of constants alone."""
+    found = elements_of(lowering, old)
+    op = old.owner
+    if found is not None or not isinstance(op, Operation) or op.name not in _PUT_TOGETHER or not depth:
+        return found
+    for operand in op.operands:
+        row = _traced(lowering, operand, depth - 1)
+        if row is None:
+            return None
+        value = lowering.values[operand]
+        if isinstance(value, SSAValue):
+            lowering.shapes.elements.setdefault(value, row)
+    return _elements_after(lowering, op)
+
+
+_PUT_TOGETHER = ("stablehlo.concatenate", "stablehlo.reshape", "stablehlo.convert")
+
+
 def integers_of(lowering: Lowering, old: SSAValue) -> list[Size]:
     """The integers in a tensor, row by row; read back from the device where nothing else gives them."""
-    found = elements_of(lowering, old)
+    found = _traced(lowering, old)
     if found is None:
         type = ranked_type(old)
         count = prod(type.get_shape())

@@ -1,0 +1,117 @@
+"""CHLO's broadcasting ops, einsum, set_dimension_size and JAX's dynamic window reductions, static and with `?`."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import jax
+import jax.export
+import jax.lax
+import jax.numpy
+import numpy as np
+import pytest
+import tiree
+
+Array = np.ndarray
+untyped: Any = jax
+jnp: Any = jax.numpy
+lax: Any = jax.lax
+RANDOM = np.random.default_rng(17)
+
+
+def run(text: str, *arguments: Any) -> list[Array]:
+    found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
+    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
+    return [np.asarray(one) for one in results]
+
+
+def drawn(*shape: int) -> Array:
+    return RANDOM.standard_normal(shape, dtype=np.float32)
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_broadcasting(dynamic: bool) -> None:
+    a, b = ("tensor<?x1x?xf32>", "tensor<?x?xf32>") if dynamic else ("tensor<2x1x4xf32>", "tensor<3x4xf32>")
+    r, p = ("tensor<?x?x?xf32>", "tensor<?x?x?xi1>") if dynamic else ("tensor<2x3x4xf32>", "tensor<2x3x4xi1>")
+    text = f"""func.func @f(%a: {a}, %b: {b}, %s: tensor<f32>) -> ({r}, {r}, {p}, {r}, {a}) {{
+  %0 = chlo.broadcast_add %a, %b : ({a}, {b}) -> {r}
+  %1 = chlo.broadcast_multiply %0, %s : ({r}, tensor<f32>) -> {r}
+  %2 = "chlo.broadcast_compare"(%0, %b) {{comparison_direction = #chlo<comparison_direction LT>}} : ({r}, {b}) -> {p}
+  %3 = "chlo.broadcast_select"(%2, %0, %b) : ({p}, {r}, {b}) -> {r}
+  %4 = "chlo.constant_like"(%a) {{value = 2.5 : f32}} : ({a}) -> {a}
+  return %0, %1, %2, %3, %4 : {r}, {r}, {p}, {r}, {a}
+}}"""
+    x, y = drawn(2, 1, 4), drawn(3, 4)
+    total, scaled, less, chosen, like = run(text, x, y, np.float32(0.5))
+    np.testing.assert_array_equal(total, x + y)
+    np.testing.assert_array_equal(scaled, (x + y) * np.float32(0.5))
+    np.testing.assert_array_equal(less, x + y < y)
+    np.testing.assert_array_equal(chosen, np.where(x + y < y, x + y, y))
+    np.testing.assert_array_equal(like, np.full_like(x, 2.5))
+
+
+def test_broadcast_dimensions() -> None:
+    text = """func.func @f(%a: tensor<2x3xf32>, %b: tensor<2xf32>) -> tensor<2x3xf32> {
+  %0 = "chlo.broadcast_subtract"(%a, %b) {broadcast_dimensions = array<i64: 0>}
+    : (tensor<2x3xf32>, tensor<2xf32>) -> tensor<2x3xf32>
+  return %0 : tensor<2x3xf32>
+}"""
+    x, y = drawn(2, 3), drawn(2)
+    np.testing.assert_array_equal(run(text, x, y)[0], x - y[:, None])
+
+
+EINSUMS = {
+    "ij,jk->ik": ((3, 4), (4, 5)), "bij,bkj->kbi": ((2, 3, 4), (2, 5, 4)), "ij,k->kj": ((3, 4), (5,)),
+    "i,i->": ((4,), (4,)), "...ij,...jk->...ik": ((2, 3, 4), (2, 4, 5)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("config", EINSUMS)
+def test_einsum(config: str) -> None:
+    x, y = (drawn(*shape) for shape in EINSUMS[config])
+    want = np.asarray(np.einsum(config, x, y))
+    types = [f"tensor<{'x'.join([*map(str, value.shape), 'f32'])}>" for value in (x, y, want)]
+    text = f"""func.func @f(%a: {types[0]}, %b: {types[1]}) -> {types[2]} {{
+  %0 = "stablehlo.einsum"(%a, %b) {{einsum_config = "{config}"}} : ({types[0]}, {types[1]}) -> {types[2]}
+  return %0 : {types[2]}
+}}"""
+    np.testing.assert_allclose(run(text, x, y)[0], want, rtol=1e-5, atol=1e-5)
+
+
+def test_unary_einsum() -> None:
+    text = """func.func @f(%a: tensor<2x3x4xf32>) -> tensor<4x2xf32> {
+  %0 = "stablehlo.unary_einsum"(%a) {einsum_config = "abc->ca"} : (tensor<2x3x4xf32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}"""
+    x = drawn(2, 3, 4)
+    np.testing.assert_allclose(run(text, x)[0], x.sum(1).T, rtol=1e-5, atol=1e-6)
+
+
+def test_set_dimension_size() -> None:
+    text = """func.func @f(%a: tensor<5x3xf32>, %n: tensor<i32>) -> (tensor<?x3xf32>, tensor<i32>) {
+  %0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<5x3xf32>, tensor<i32>) -> tensor<?x3xf32>
+  %1 = stablehlo.get_dimension_size %0, dim = 0 : (tensor<?x3xf32>) -> tensor<i32>
+  return %0, %1 : tensor<?x3xf32>, tensor<i32>
+}"""
+    x = drawn(5, 3)
+    cut, size = run(text, x, np.int32(2))
+    np.testing.assert_array_equal(cut, x[:2])
+    assert size == 2
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID"])
+def test_windows_of_symbolic_shapes(padding: str) -> None:
+    """What JAX exports for pooling over sizes that it does not know."""
+
+    def pooled(x: Any) -> Any:
+        rows = lax.reduce_window(x, 0.0, lax.add, (3, 2), (2, 1), padding)
+        whole = lax.reduce_window(x, -jnp.inf, lax.max, (1, x.shape[1]), (1, 1), "VALID")
+        return rows, whole
+
+    shape = jax.export.symbolic_shape("a, b")
+    exported = jax.export.export(untyped.jit(pooled))(jax.ShapeDtypeStruct(shape, jnp.float32))
+    main: Any = tiree.load(tiree.compile(exported.mlir_module()), device="local-sync").main
+    for sizes in ((7, 5), (4, 4), (9, 2)):
+        x = drawn(*sizes)
+        for got, want in zip(main(x), pooled(jnp.asarray(x)), strict=True):
+            np.testing.assert_allclose(np.asarray(got), np.asarray(want), rtol=1e-5, atol=1e-6)
