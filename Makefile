@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions
+.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions big
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -77,6 +77,9 @@ phases: install ## Carry on 60 programs from every phase, iree-compile's text by
 
 functions: install ## Functions of jax.numpy, lax, nn, scipy.special: each in all of its types (minutes)
 	TIREE_ALL_TYPES=1 $(BIN)/python -m pytest -q tests/proofs/test_jax_functions.py
+
+big: install ## Compile a constant of 1 GB in every form, and measure the memory (minutes, 2 GB of disk)
+	TIREE_BIG_CONSTANT=1024 $(BIN)/python -m pytest -q tests/compiler/test_big_constants.py
 
 wheel: install ## Build the abi3 wheel
 	$(BIN)/maturin build --release --strip

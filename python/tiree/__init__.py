@@ -45,7 +45,7 @@ def compile(
     """Compiles `program` for the CPU.
 
     Args:
-        program: MLIR text, a path, a function for JAX, or a lowered or exported JAX program.
+        program: MLIR text or bytecode, a path, a function for JAX, or a lowered or exported JAX program.
         example_arguments: arrays or `jax.ShapeDtypeStruct`s that a function is lowered for.
         output: a path to write the `.vmfb` to as well.
         flags: flags of `tiree-compile`, such as `"--iree-opt-level=O2"`.
@@ -58,7 +58,7 @@ def compile(
     """
     from tiree.compiler.api import compile_program
 
-    result = CompiledModule(compile_program(program, example_arguments, flags, options, plugins))
+    result = compile_program(program, example_arguments, flags, options, plugins).to_bytes(CompiledModule)
     if output is not None:
         result.save(output)
     return result

@@ -9,11 +9,14 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tiree.support.errors import CompileError, Diagnostic, InternalError
 from tiree.support.replacing import replace_file
 from tiree.support.sources import Data, open_source
+
+if TYPE_CHECKING:
+    from tiree.compiler.output import Output
 
 
 class InputType(Enum):
@@ -118,8 +121,9 @@ def _compile(
     flags: Sequence[str],
     options: Mapping[str, Any] | None = None,
     plugins: Sequence[Any] = (),
-) -> bytes:
-    from tiree.driver import run_job
+) -> Output:
+    from tiree.compiler.output import Output
+    from tiree.driver import run_job_in_pieces
     from tiree.tools.compile import job_from_flags
     from tiree.tools.compile_flags import FLAGS, REFUSED, flags_from_options
     from tiree.tools.flags import fail, parse_flags
@@ -137,7 +141,7 @@ def _compile(
     if "threads" in options:
         job.options = replace(job.options, threads=options["threads"])
     try:
-        output = run_job(job)
+        output = Output(run_job_in_pieces(job), job.source)
     except CompileError as error:
         if parsed["mlir-print-stacktrace-on-diagnostic"]:
             import traceback
@@ -145,7 +149,7 @@ def _compile(
             error.add_note("".join(traceback.format_exception(error)))
         raise
     if report is not None:
-        report.write(parsed["tiree-report"], output)
+        report.write(parsed["tiree-report"], output.to_bytes(bytes))
     if job.timing is not None:
         job.timing.report()
     return output
@@ -154,7 +158,7 @@ def _compile(
 def _compile_tool(source: Data, name: str, keywords: Mapping[str, Any]) -> bytes | None:
     flags, output_file = _tool_flags(keywords)
     try:
-        output = _compile(source, name, flags)
+        output = _compile(source, name, flags).to_bytes(bytes)
     except CompileError as error:
         notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
         raise CompilerToolError(f"Error compiling {name}\nDiagnostics:\n{error}{notes}") from error
@@ -219,7 +223,7 @@ def compile_program(
     flags: Sequence[str],
     options: Mapping[str, Any],
     plugins: Sequence[Any] = (),
-) -> bytes:
+) -> Output:
     """What `tiree.compile` does. Raises `CompileError`, and `TypeError` for an unknown option."""
     from tiree.frontends import load_program
     from tiree.support.options import CompileOptions

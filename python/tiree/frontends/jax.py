@@ -1,20 +1,22 @@
 """JAX programs as MLIR bytecode, with the source locations that JAX records.
 
-Bytecode holds constants as they are in memory; as text they would take several times as much.
+Bytecode holds constants as they are in memory; as text they would take several times as much. It goes through a file
+without a name, which is mapped when it is large.
 
 Needs JAX to be installed only for functions; lowered and exported programs bring it themselves.
 """
 
 from __future__ import annotations
 
-import io
+import tempfile
 from collections.abc import Sequence
 from typing import Any
 
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.sources import Data, contents_of
 
 
-def load_jax_program(program: Any, example_arguments: Sequence[Any]) -> tuple[bytes, str]:
+def load_jax_program(program: Any, example_arguments: Sequence[Any]) -> tuple[Data, str]:
     """Bytecode and name of a function, `Lowered` or `Exported`.
 
     A function is lowered for `example_arguments`. Raises `CompileError` when JAX is not installed, and lets JAX's own
@@ -25,9 +27,10 @@ def load_jax_program(program: Any, example_arguments: Sequence[Any]) -> tuple[by
     name = getattr(program, "__name__", "function")
     if not hasattr(program, "compiler_ir"):
         program = _lower(program, example_arguments)
-    written = io.BytesIO()
-    program.compiler_ir("stablehlo").operation.write_bytecode(written)
-    return written.getvalue(), f"<jax {name}>"
+    with tempfile.TemporaryFile() as file:
+        program.compiler_ir("stablehlo").operation.write_bytecode(file)
+        file.flush()
+        return contents_of(file), f"<jax {name}>"
 
 
 def _lower(function: Any, example_arguments: Sequence[Any]) -> Any:

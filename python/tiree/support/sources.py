@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 import os
+from typing import BinaryIO
 
 from tiree.support.errors import CompileError, Diagnostic
 
@@ -29,10 +30,16 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
 def open_source(path: str) -> Data:
     """The contents of a file. Raises `OSError`."""
     with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size < _MAPPED_FROM:
-            return file.read()
-        return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
+        return contents_of(file)
+
+
+def contents_of(file: BinaryIO) -> Data:
+    """All of an open file, which may be closed then."""
+    size = os.fstat(file.fileno()).st_size
+    if size < _MAPPED_FROM:
+        file.seek(0)
+        return file.read()
+    return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ)
 
 
 def give_back(data: Data) -> None:

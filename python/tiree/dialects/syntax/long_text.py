@@ -20,6 +20,7 @@ SHORTEST = 1 << 16
 """Constants of fewer characters stay in the text."""
 
 _WINDOW = 1 << 20
+_MAPPED_TOGETHER = 1 << 21
 _HEX = b'dense<"0x'
 _LIST = b"dense<["
 
@@ -43,9 +44,12 @@ class Piece:
 
 
 def _give_back(data: Data, start: int, end: int) -> None:
-    """Lets the system drop the pages of a mapped range, which it reads from the file again if somebody asks."""
+    """Lets the system drop the pages of a mapped range, which it reads from the file again if somebody asks.
+
+    Those in front of it go too, as far as the system may have mapped them together with the first.
+    """
     if isinstance(data, mmap.mmap) and hasattr(mmap, "MADV_DONTNEED"):
-        first = -(-start // mmap.PAGESIZE) * mmap.PAGESIZE
+        first = start // _MAPPED_TOGETHER * _MAPPED_TOGETHER
         if end - first >= mmap.PAGESIZE:
             data.madvise(mmap.MADV_DONTNEED, first, (end - first) // mmap.PAGESIZE * mmap.PAGESIZE)
 
@@ -93,7 +97,23 @@ def _find(data: Data, wanted: bytes, start: int) -> int:
             return start + found
         if start + _WINDOW >= size:
             break
+        _give_back(data, start, start + _WINDOW)
         start += _WINDOW - len(wanted) + 1
+    return -1
+
+
+def _find_last(data: Data, wanted: bytes, start: int) -> int:
+    """`data.rfind(wanted, start)`, window by window too."""
+    if isinstance(data, bytes):
+        return data.rfind(wanted, start)
+    end = len(data)
+    while end > start:
+        first = max(start, end - _WINDOW)
+        found = data[first:end].rfind(wanted)
+        if found >= 0:
+            return first + found
+        _give_back(data, first, len(data))
+        end = first + len(wanted) - 1 if first > start else start
     return -1
 
 
@@ -118,7 +138,7 @@ def _ranges(data: Data) -> Iterator[tuple[int, int]]:
         if end - first >= SHORTEST and not (head != _HEX and _in_string(data, start)):
             yield first, end
         at = max(at, end)
-    if (section := data.rfind(b"{-#", at)) >= 0:
+    if (section := _find_last(data, b"{-#", at)) >= 0:
         at = section
         while (start := _find(data, b': "0x', at)) >= 0:
             first = start + len(b': "')
@@ -141,7 +161,6 @@ def cut_constants(data: Data) -> CutText:
         length += len(parts[-1])
         result.pieces[length] = Piece(data, start, end)
         result.cuts.append(_cut(data, start, end, length))
-        _give_back(data, start, end)
         at = end
     parts.append(_decode(data, at, len(data)))
     result.text = "".join(parts)
@@ -149,8 +168,14 @@ def cut_constants(data: Data) -> CutText:
 
 
 def _cut(data: Data, start: int, end: int, position: int) -> _Cut:
-    newlines = sum(data[at : min(at + _WINDOW, end)].count(b"\n") for at in range(start, end, _WINDOW))
-    return _Cut(position, end - start, newlines, end - data.rfind(b"\n", start, end) - 1 if newlines else 0)
+    newlines, last = 0, -1
+    for at in range(start, end, _WINDOW):
+        window = data[at : min(at + _WINDOW, end)]
+        if found := window.count(b"\n"):
+            newlines += found
+            last = at + window.rfind(b"\n")
+        _give_back(data, at, at + len(window))
+    return _Cut(position, end - start, newlines, end - last - 1 if newlines else 0)
 
 
 def _decode(data: Data, start: int, end: int) -> str:
