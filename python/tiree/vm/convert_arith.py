@@ -192,6 +192,27 @@ def _float_op(name: str, b: FunctionBuilder, op: Operation) -> None:
     _result(b, op, instruction, [b.get(v) for v in op.operands])
 
 
+def _remainder(b: FunctionBuilder, op: Operation) -> None:
+    """`arith.remf` has the sign of the dividend; the instruction gives what is nearest to 0, of either sign."""
+    lhs, rhs = b.get(op.operands[0]), b.get(op.operands[1])
+    suffix, type = scalar_suffix(lhs.type), lhs.type
+    zero = b.constant(0.0, type)
+
+    def less(a: SSAValue, c: SSAValue) -> SSAValue:
+        return b.value(f"cmp.lt.{suffix}.o", [a, c], i32)
+
+    near = b.value(f"rem.{suffix}", [lhs, rhs], type)
+    magnitude = b.value(f"abs.{suffix}", [rhs], type)
+    is_negative = less(lhs, zero)
+    above = b.value("and.i32", [is_negative, less(zero, near)], i32)
+    below = b.value("and.i32", [less(zero, lhs), less(near, zero)], i32)
+    opposite = b.value(f"neg.{suffix}", [magnitude], type)
+    step = b.value(f"select.{suffix}", [is_negative, opposite, magnitude], type)
+    moved = b.value(f"add.{suffix}", [near, step], type)
+    wrong = b.value("or.i32", [above, below], i32)
+    _result(b, op, f"select.{suffix}", [wrong, moved, near])
+
+
 def _float_extremum(name: str, keep_nan: bool, b: FunctionBuilder, op: Operation) -> None:
     """`maximumf`/`minimumf` hand NaN on, `maxnumf`/`minnumf` the other operand; the instruction keeps its first."""
     lhs, rhs = b.get(op.operands[0]), b.get(op.operands[1])
@@ -261,7 +282,8 @@ for _name in ("div", "rem", "shr", "min", "max"):
 HANDLERS["arith.shli"] = partial(_signed_binary, "shl", "")
 for _name in ("ceildivsi", "ceildivui", "floordivsi"):
     HANDLERS[f"arith.{_name}"] = partial(_ceildiv_floordiv, _name)
-for _name in ("add", "sub", "mul", "div", "rem", "neg"):
+HANDLERS["arith.remf"] = _remainder
+for _name in ("add", "sub", "mul", "div", "neg"):
     HANDLERS[f"arith.{_name}f"] = partial(_float_op, _name)
 for _mlir, _vm in (
     [

@@ -212,21 +212,6 @@ class Expansion:
         rounded = op.__class__.create(operands=[value], result_types=[type], properties=op.properties)
         self._replace(op, self._signed(op, self.before(op, rounded), value))
 
-    def remainder(self, op: Operation) -> None:
-        """The instruction's is the nearest to 0, of either sign; this one has the sign of the dividend."""
-        lhs, rhs = op.operands
-        type, kind = (f64, i64) if lhs.type == f64 else (f32, i32)
-        near = self.before(op, op.__class__.create(operands=[lhs, rhs], result_types=[type], properties=op.properties))
-        divisor = self._signed(op, rhs, lhs)
-        zero = self.before(op, ConstantOp(FloatAttr(0.0, type)))
-        both = self.before(op, arith.XOrIOp(self._bits(op, near, kind), self._bits(op, lhs, kind)))
-        none = self.before(op, ConstantOp(IntegerAttr(0, kind)))
-        differ = self.before(op, arith.CmpiOp(both, none, "slt"))
-        is_some = self.before(op, arith.CmpfOp(near, zero, "one"))
-        wrong = self.before(op, arith.AndIOp(differ, is_some))
-        moved = self.before(op, arith.AddfOp(near, divisor))
-        self._replace(op, self._signed(op, self.before(op, arith.SelectOp(wrong, moved, near)), lhs))
-
     def _signed(self, op: Operation, value: SSAValue, sign: SSAValue) -> SSAValue:
         """`value` with the sign of `sign`."""
         wide = value.type == f64
@@ -260,7 +245,6 @@ _SPECIAL: dict[str, Callable[[Expansion, Operation], None]] = {
     "arith.bitcast": Expansion.bitcast,
     "arith.maximumf": Expansion.extremum,
     "arith.minimumf": Expansion.extremum,
-    "arith.remf": Expansion.remainder,
     "arith.fptoui": Expansion.to_unsigned,
     "math.ctpop": Expansion.population,
     "math.ctlz": Expansion.leading_zeros,
