@@ -8,6 +8,7 @@ import tiree
 import tiree.runtime as rt
 from programs import Bundle, bundles
 from programs.bundle import check
+from programs.models import transformer_block
 from proofs import iree_reference as iree
 from tiree.compiler.api import compile_str
 
@@ -125,6 +126,22 @@ func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
     module = tiree.compile(text, flags=flags)
     x = _RANDOM.standard_normal(64).astype(np.float32)
     np.testing.assert_array_equal(np.asarray(rt.load(module, device=["local-task", "local-sync"]).main(x)), 4 * x * x)
+
+
+@pytest.mark.parametrize(
+    "flag", [VMVX, "--iree-llvmcpu-target-cpu=generic,x86-64-v2,x86-64-v3,x86-64-v4"], ids=["vmvx", "CPUs"]
+)
+@iree.needs_iree
+def test_a_transformer(flag: str) -> None:
+    pytest.importorskip("jax", reason="values come from JAX")
+    model = transformer_block()
+    module = bytes(tiree.compile(model.text, flags=[flag, "--iree-llvmcpu-target-triple=x86_64"]))
+    (want,) = model.expected
+    for got in (
+        rt.load(module, device="local-task").main(*model.inputs),
+        *iree.call(module, "main", model.inputs, "local-task"),
+    ):
+        np.testing.assert_allclose(np.asarray(got), want, rtol=model.rtol, atol=model.atol)
 
 
 def test_names_are_bundles() -> None:
