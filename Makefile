@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions big
+.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions big fuzz-bytecode
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -16,7 +16,7 @@ FUZZ_JOBS ?= 2
 FUZZ_IREE ?= 1
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 $(VENV)/.installed: pyproject.toml Cargo.toml requirements-dev.txt $(shell find rust -name '*.rs' -o -name Cargo.toml)
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
@@ -71,6 +71,9 @@ fuzz: install ## Fuzz the VM: programs, damaged archives, and four targets for t
 conformance: install ## Judge all of StableHLO and write its page (an hour; STABLEHLO=DIR names a clone, CONFORMANCE="..." adds flags)
 	$(BIN)/python -m tiree.testing.conformance --page=docs/reference/conformance.md \
 		$(if $(STABLEHLO),--stablehlo=$(STABLEHLO)) $(CONFORMANCE)
+
+fuzz-bytecode: install ## Read 100,000 damaged files of MLIR bytecode (minutes)
+	TIREE_FUZZ_BYTECODE=20000 $(BIN)/python -m pytest -q tests/dialects/bytecode/test_damaged.py
 
 phases: install ## Carry on 60 programs from every phase, iree-compile's text by Tiree and the reverse (minutes)
 	TIREE_PHASE_PROGRAMS=60 $(BIN)/python -m pytest -q tests/phases

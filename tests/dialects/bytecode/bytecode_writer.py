@@ -52,8 +52,8 @@ class Writer:
                 module = ir.Module.parse(text)
         self.module = module
 
-    def text(self) -> str:
-        return self.module.operation.get_asm(print_generic_op_form=True, enable_debug_info=True)
+    def text(self, *, locations: bool = True) -> str:
+        return self.module.operation.get_asm(print_generic_op_form=True, enable_debug_info=locations)
 
     def bytecode(self, version: int | None = None) -> bytes:
         written = io.BytesIO()

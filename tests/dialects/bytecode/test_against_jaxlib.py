@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -155,3 +156,23 @@ def test_an_exported_program_runs() -> None:
         found = tiree.load(tiree.compile(program)).main(x)
         for one, other in zip(found, jax.jit(function)(x), strict=True):
             np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=2e-5, atol=1e-6)
+
+
+@pytest.mark.skipif("STABLEHLO" not in os.environ, reason="STABLEHLO names no clone of StableHLO's repository")
+def test_the_artifacts_that_stablehlo_keeps() -> None:
+    """One of every version with every op. Those that are newer than jaxlib's StableHLO only have to be read."""
+    paths = sorted(Path(os.environ["STABLEHLO"]).glob("stablehlo/tests/vhlo/stablehlo_legalize_to_vhlo.*.bc"))
+    assert len(paths) > 30
+    writer = Writer("module {\n}\n")
+    compared = 0
+    for path in paths:
+        artifact = path.read_bytes()
+        found = shown(artifact)
+        try:
+            wanted = writer.upgraded(artifact)
+        except ValueError:
+            assert found.count("func.func") > 200
+            continue
+        assert found == shown(wanted), path.name
+        compared += 1
+    assert compared >= 29
