@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from tiree.input.factorizations import cholesky, lu, qr, svd, symmetric, triangular
+from tiree.input.factorizations import cholesky, lu, qr, schur, svd, symmetric, triangular, tridiagonal
 from tiree.input.factorizations.batches import count_of, from_kernel, to_kernel
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering import control_flow
@@ -134,6 +134,57 @@ def _gesdd(lowering: Lowering, op: Operation) -> None:
     set_results(lowering, op, [None, values, left, right, info])
 
 
+def _gehrd(lowering: Lowering, op: Operation) -> None:
+    a, shape = to_kernel(lowering, op.operands[0], 2), matrices(op.operands[0])
+    if (number_setting(op, "low"), number_setting(op, "high")) != (1, shape[1]):
+        raise Unsupported("of a part of the matrix")
+    set_results(lowering, op, schur.hessenberg(lowering, a, shape))
+
+
+def _gees(lowering: Lowering, op: Operation) -> None:
+    if setting(op, "sort") != "N":
+        raise Unsupported("with sorted eigenvalues")
+    if len(op.results) != 5:
+        raise Unsupported("on real numbers")
+    a = to_kernel(lowering, op.operands[0], 2)
+    info, form, vectors, values = schur.schur(lowering, a, matrices(op.operands[0]))
+    set_results(lowering, op, [form, vectors, values, None, info])
+
+
+def _geev(lowering: Lowering, op: Operation) -> None:
+    a = to_kernel(lowering, op.operands[0], 2)
+    left, right = setting(op, "compute_left") == "V", setting(op, "compute_right") == "V"
+    info, values, *vectors = schur.eigenvectors(lowering, a, left, right, matrices(op.operands[0]))
+    found = iter(vectors)
+    sides = [next(found) if wanted else None for wanted in (left, right)]
+    assert isinstance(values, tuple)
+    parts: list[Value] = [values[0], values[1]] if len(op.results) == 5 else [values]
+    set_results(lowering, op, [*parts, *sides, info])
+
+
+def _ormqr(lowering: Lowering, op: Operation) -> None:
+    a, taus = to_kernel(lowering, op.operands[0], 2), to_kernel(lowering, op.operands[1], 1)
+    c = to_kernel(lowering, op.operands[2], 2)
+    left, adjoint = number_setting(op, "left") != 0, number_setting(op, "transpose") != 0
+    set_results(lowering, op, [qr.multiply(lowering, a, taus, c, left, adjoint, matrices(op.operands[2]))])
+
+
+def _sytrd(lowering: Lowering, op: Operation) -> None:
+    a, shape = to_kernel(lowering, op.operands[0], 2), matrices(op.operands[0])
+    if shape[1] == 1:
+        real = to_kernel(lowering, op.operands[0], 2)
+        set_results(lowering, op, [a, real[0] if isinstance(real, tuple) else real, None, None, None])
+        return
+    set_results(lowering, op, tridiagonal.form(lowering, a, setting(op, "uplo") == "L", shape))
+
+
+def _gtsv(lowering: Lowering, op: Operation) -> None:
+    bands = [to_kernel(lowering, operand, 1) for operand in op.operands[:3]]
+    b = to_kernel(lowering, op.operands[3], 2)
+    solutions, info = tridiagonal.solve(lowering, bands, b, matrices(op.operands[3]))
+    set_results(lowering, op, [None, None, None, solutions, info])
+
+
 ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
     "potrf": _potrf,
     "getrf": _getrf,
@@ -142,6 +193,14 @@ ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
     "orgqr": _orgqr,
     "ungqr": _orgqr,
     "trsm": _trsm,
+    "ormqr": _ormqr,
+    "unmqr": _ormqr,
+    "sytrd": _sytrd,
+    "hetrd": _sytrd,
+    "gtsv": _gtsv,
+    "gehrd": _gehrd,
+    "gees": _gees,
+    "geev": _geev,
     "gesdd": _gesdd,
     "gesvd": _gesdd,
     "syevd": _syevd,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i32
 
 from tiree.input.factorizations.batches import element_of
-from tiree.input.factorizations.householder import apply_left, norm, reflector
+from tiree.input.factorizations.householder import apply_left, apply_right, norm, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering
 
@@ -101,4 +101,23 @@ def form_q(lowering: Lowering, a: Value, taus: Value, shape: Sequence[int]) -> V
     reflectors, factors = k.input(a), k.input(taus)
     q = k.output(shape[1:], complex=reflectors.is_complex)
     form(k, reflectors, factors, q)
+    return k.run()[0]
+
+
+def multiply(
+    lowering: Lowering, a: Value, taus: Value, c: Value, left: bool, adjoint: bool, shape: Sequence[int]
+) -> Value:
+    """Q c, or c Q where not `left`; with `adjoint`, Q^H in the place of Q. `shape` is c's: how many, rows, columns."""
+    k = LoopKernel(lowering, shape[0], element_of(c))
+    reflectors, factors, source = k.input(a), k.input(taus), k.input(c)
+    result = k.output(shape[1:], complex=source.is_complex)
+    k.copy(source, result)
+    w = k.scratch([shape[2]], complex=source.is_complex)
+    count = factors.shape[0]
+    with k.loop(0, count) if left == adjoint else k.loop_down(0, count) as i:
+        tau = factors[i].conj() if adjoint else factors[i]
+        if left:
+            apply_left(k, lambda r: reflectors[r, i], tau, result, i, (0, shape[2]), w)
+        else:
+            apply_right(k, lambda r: reflectors[r, i], tau, result, i, (0, shape[1]))
     return k.run()[0]

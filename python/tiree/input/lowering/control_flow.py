@@ -8,6 +8,7 @@ from __future__ import annotations
 from xdsl.dialects import scf
 from xdsl.ir import Attribute, Block, Operation, Region
 
+from tiree.input.lowering import top_k_calls
 from tiree.input.lowering.borders import passed, receive, with_sizes
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.dynamic_windows import dynamic_reduce_window
@@ -127,6 +128,9 @@ def _custom_call(lowering: Lowering, op: Operation) -> None:
         return
     if name == "stablehlo.dynamic_reduce_window":
         dynamic_reduce_window(lowering, op)
+        return
+    if name in top_k_calls.TARGETS:
+        top_k_calls.TARGETS[name](lowering, op)
         return
     if name not in IDENTITY_TARGETS or len(op.results) > len(op.operands):
         raise Unsupported(f"to target {name!r}")

@@ -148,6 +148,8 @@ class FunctionLowering(Lowering):
     def inline_call(self, op: Operation, name: str) -> None:
         """Lowers the callee's body here; callees that are recursive, of many blocks or never inlined stay calls."""
         attr = inherent(op, name)
+        if is_array_attr(attr) and len(attr.data) == 1:
+            attr = attr.data[0]
         symbol = attr.root_reference.data if isinstance(attr, SymbolRefAttr) else ""
         function = self.functions.get(symbol)
         if function is None:

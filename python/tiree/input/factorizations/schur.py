@@ -1,0 +1,250 @@
+"""Hessenberg and Schur forms and eigenvectors of general matrices: LAPACK's `gehrd`, complex `gees` and `geev`.
+
+The Schur form is found by single-shift QR steps on complex numbers, also for real matrices where only eigenvalues and
+vectors are asked for. The unitary factor is kept transposed, so that rotations run along rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import Float64Type, IndexType, i1, i32
+
+from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.householder import apply_left, apply_right, epsilon, norm, reflector, smallest_normal
+from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
+from tiree.input.lowering.context import Lowering
+
+ROUNDS = 30
+"""QR steps for an eigenvalue, on average, before the matrix is given up."""
+
+
+def to_hessenberg(k: LoopKernel, a: Array, taus: Array, w: Array) -> None:
+    """Q^H a Q in the place of `a`, zero below the first subdiagonal: there the reflectors of Q are kept."""
+    n = a.shape[0]
+    with k.loop(0, n - 1) as i:
+        length = norm(k, i + 2, n, lambda r: a[r, i])
+        beta, tau, scale = reflector(k, a[i + 1, i], length)
+        with k.loop(i + 2, n) as r:
+            a[r, i] = a[r, i] * scale
+        a[i + 1, i] = beta
+        taus[i] = tau
+        apply_right(k, lambda r: a[r, i], tau, a, i + 1, (0, n))
+        apply_left(k, lambda r: a[r, i], tau.conj(), a, i + 1, (i + 1, n), w)
+
+
+def hessenberg(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+    """(Hessenberg form and reflectors, taus, info) of matrices of `shape` (how many, n, n)."""
+    n = shape[1]
+    k = LoopKernel(lowering, shape[0], element_of(a))
+    source = k.input(a)
+    is_complex = source.is_complex
+    result, taus = k.output([n, n], complex=is_complex), k.output([max(n - 1, 0)], complex=is_complex)
+    info = k.output([1], i32)
+    info[0] = k.number(0, i32)
+    k.copy(source, result)
+    to_hessenberg(k, result, taus, k.scratch([n], complex=is_complex))
+    return k.run()
+
+
+def _form_transposed(k: LoopKernel, h: Array, taus: Array, z: Array) -> None:
+    """z = Q transposed, and zeros in the place of the reflectors."""
+    n = h.shape[0]
+    with k.loop(0, n) as r, k.loop(0, n) as c:
+        z[r, c] = k.where(r.eq(c), k.number(1.0), 0.0)
+    with k.loop_down(0, n - 1) as i, k.loop(i + 1, n) as r:
+        start = z[r, i + 1]
+        total = k.sum(i + 2, n, lambda c, r=r, i=i: h[c, i].conj() * z[r, c], start=start, complex=True) * taus[i]
+        z[r, i + 1] = z[r, i + 1] - total
+        with k.loop(i + 2, n) as c:
+            z[r, c] = z[r, c] - total * h[c, i]
+    with k.loop(0, n) as c, k.loop(c + 2, n) as r:
+        h[r, c] = 0.0
+
+
+def _start_of_block(k: LoopKernel, h: Array, high: Num) -> Num:
+    """The first row of the unreduced block that ends in row `high`; the element before it becomes zero."""
+    found, open_ = k.var(k.number(0, IndexType())), k.var(k.number(1, i1))
+    with k.loop_down(1, high + 1) as r:
+        size = h[r - 1, r - 1].abs1() + h[r, r].abs1()
+        sub = h[r, r - 1].abs1()
+        small = ~(sub > size * epsilon(k)) | ~(sub > smallest_normal(k))
+        found.set(k.where(small & open_.get(), r, found.get()))
+        open_.set(open_.get() & ~small)
+    k.drop(found, open_)
+    start = found.get()
+    with k.when(start > 0):
+        h[start, start - 1] = 0.0
+    return start
+
+
+def _square_root(k: LoopKernel, z: Num) -> Num:
+    """Of a complex number, in the right half plane."""
+    size = z.abs()
+    larger = ((size + z.real.abs()) * 0.5).sqrt()
+    none = larger.eq(0.0)
+    smaller = z.imag / k.where(none, 1.0, larger * 2.0)
+    right = z.real >= 0.0
+    re = k.where(right, larger, smaller.abs())
+    im = k.where(right, smaller, k.where(z.imag >= 0.0, larger, -larger))
+    return k.complex(k.where(none, 0.0, re), k.where(none, 0.0, im))
+
+
+def _shift(k: LoopKernel, h: Array, high: Num, tries: Num) -> Num:
+    """The eigenvalue of the last two rows that is nearer to the last element; something else every tenth time."""
+    a, b, c, d = h[high - 1, high - 1], h[high - 1, high], h[high, high - 1], h[high, high]
+    half = (a - d) * 0.5
+    root = _square_root(k, half * half + b * c)
+    same = half.real * root.real + half.imag * root.imag >= 0.0
+    bottom = k.where(same, half + root, half - root)
+    none = bottom.abs1().eq(0.0)
+    usual = d - k.where(none, 0.0, (b * c) / k.where(none, k.complex(k.number(1.0), k.number(0.0)), bottom))
+    unusual = d + c.abs1() * 0.75
+    return k.where(tries.remainder(10).eq(9), unusual, usual)
+
+
+def _rotation(k: LoopKernel, x: Num, y: Num) -> tuple[Num, Num]:
+    """(c, s) that make (x, y) into (something, 0): c x + s y and -conj(s) x + c y."""
+    size, other = x.abs(), y.abs()
+    length = k.hypot(size, other)
+    none, no_x = length.eq(0.0), size.eq(0.0)
+    safe = k.where(none, 1.0, length)
+    phase = k.where(no_x, k.complex(k.number(1.0), k.number(0.0)), x / k.where(no_x, 1.0, size))
+    s = phase * y.conj() / safe
+    return k.where(none, 1.0, size / safe), k.where(none, 0.0, s)
+
+
+def _qr_step(k: LoopKernel, h: Array, z: Array, low: Num, high: Num, shift: Num) -> None:
+    n = h.shape[0]
+    x, y = k.var(h[low, low] - shift), k.var(h[low + 1, low])
+    with k.loop(low, high) as i:
+        c, s = _rotation(k, x.get(), y.get())
+        with k.loop((i - 1).most(low), n) as j:
+            one, other = h[i, j], h[i + 1, j]
+            h[i, j] = one * c + other * s
+            h[i + 1, j] = other * c - one * s.conj()
+        with k.when(i > low):
+            h[i + 1, i - 1] = 0.0
+        with k.loop(0, (i + 2).least(high) + 1) as r:
+            one, other = h[r, i], h[r, i + 1]
+            h[r, i] = one * c + other * s.conj()
+            h[r, i + 1] = other * c - one * s
+        with k.loop(0, n) as r:
+            one, other = z[i, r], z[i + 1, r]
+            z[i, r] = one * c + other * s.conj()
+            z[i + 1, r] = other * c - one * s
+        more = i + 1 < high
+        x.set(k.where(more, h[i + 1, i], x.get()))
+        y.set(k.where(more, h[(i + 2).least(n - 1), i], y.get()))
+    k.drop(x, y)
+
+
+def to_schur(k: LoopKernel, h: Array, z: Array, info: Array) -> None:
+    """Makes Hessenberg `h` triangular and rotates the rows of `z`, the transposed unitary factor, along."""
+    n = h.shape[0]
+    high, tries = k.var(k.number(n - 1, IndexType())), k.var(k.number(0, IndexType()))
+    with k.loop(0, ROUNDS * n) as _, k.when(high.get() > 0):
+        bottom = high.get()
+        low = _start_of_block(k, h, bottom)
+        found = low.eq(bottom)
+        with k.when(~found):
+            _qr_step(k, h, z, low, bottom, _shift(k, h, bottom, tries.get()))
+        high.set(k.where(found, bottom - 1, bottom))
+        tries.set(k.where(found, k.index(0), tries.get() + 1))
+    info[0] = k.where(high.get() > 0, high.get(), k.index(0)).to_type(i32)
+    k.drop(high, tries)
+
+
+def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Array]:
+    """(triangular form, transposed unitary factor, info) of one matrix; the first two are scratch."""
+    source = k.input(a)
+    h, z = k.scratch([n, n], complex=True), k.scratch([n, n], complex=True)
+    taus, info = k.scratch([n], complex=True), k.output([1], i32)
+    k.copy(source, h)
+    to_hessenberg(k, h, taus, k.scratch([n], complex=True))
+    _form_transposed(k, h, taus, z)
+    to_schur(k, h, z, info)
+    return h, z, info
+
+
+def schur(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+    """(info, triangular form, unitary factor, eigenvalues) of complex matrices of `shape` (how many, n, n)."""
+    n = shape[1]
+    k = LoopKernel(lowering, shape[0], element_of(a))
+    h, z, _ = _decomposed(k, a, n)
+    t, vectors, w = k.output([n, n], complex=True), k.output([n, n], complex=True), k.output([n], complex=True)
+    with k.loop(0, n) as r:
+        w[r] = h[r, r]
+        with k.loop(0, n) as c:
+            t[r, c] = k.where(c >= r, h[r, c], 0.0)
+            vectors[r, c] = z[c, r]
+    return k.run()
+
+
+def _solve(k: LoopKernel, t: Array, x: Array, i: Num, left: bool) -> None:
+    """x = the eigenvector of triangular `t` (or of its adjoint, if `left`) for element i of the diagonal, scaled so
+    that nothing overflows."""
+    n = t.shape[0]
+    value = t[i, i]
+    least = k.where(value.abs1() * epsilon(k) > smallest_normal(k), value.abs1() * epsilon(k), smallest_normal(k) * 4)
+    limit = 2.0**200 if isinstance(k.element, Float64Type) else 2.0**30
+    with k.loop(0, n) as r:
+        x[r] = k.where(r.eq(i), k.number(1.0), 0.0)
+    with k.loop(i + 1, n) if left else k.loop_down(0, i) as j:
+        if left:
+            total = k.sum(i, j, lambda m: t[m, j].conj() * x[m], complex=True)
+            bottom = (t[j, j] - value).conj()
+        else:
+            total = k.sum(j + 1, i + 1, lambda m: t[j, m] * x[m], complex=True)
+            bottom = t[j, j] - value
+        bottom = k.where(bottom.abs1() < least, k.complex(least, k.number(0.0)), bottom)
+        x[j] = -(total / bottom)
+        size = x[j].abs1()
+        with k.when(size > limit):
+            factor = 1.0 / size
+            with k.loop(0, n) as r:
+                x[r] = x[r] * factor
+
+
+def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
+    """The eigenvectors, of length 1, their largest elements real."""
+    n = t.shape[0]
+    x, v = k.scratch([n], complex=True), k.scratch([n], complex=True)
+    with k.loop(0, n) as i:
+        _solve(k, t, x, i, left)
+        with k.loop(0, n) as r:
+            v[r] = 0.0
+        with k.loop(i, n) if left else k.loop(0, i + 1) as m:
+            factor = x[m]
+            with k.loop(0, n) as r:
+                v[r] = v[r] + factor * z[m, r]
+        length = norm(k, 0, n, lambda r: v[r])
+        best, place = k.var(-1.0), k.var(k.number(0, IndexType()))
+        with k.loop(0, n) as r:
+            size = v[r].abs1()
+            larger = size > best.get()
+            best.set(k.where(larger, size, best.get()))
+            place.set(k.where(larger, r, place.get()))
+        k.drop(best, place)
+        largest = v[place.get()]
+        size = largest.abs()
+        none = size.eq(0.0)
+        phase = largest.conj() / k.where(none, 1.0, size)
+        with k.loop(0, n) as r:
+            element = v[r] * phase / k.where(none, 1.0, length)
+            real = k.complex(element.real, k.number(0.0))
+            out[r, i] = k.where(r.eq(place.get()), real, element)
+
+
+def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: Sequence[int]) -> list[Value]:
+    """(info, eigenvalues, left vectors if wanted, right vectors if wanted) of matrices of `shape` (how many, n, n)."""
+    n = shape[1]
+    k = LoopKernel(lowering, shape[0], element_of(a))
+    h, z, _ = _decomposed(k, a, n)
+    w = k.output([n], complex=True)
+    with k.loop(0, n) as r:
+        w[r] = h[r, r]
+    for is_left, wanted in ((True, left), (False, right)):
+        if wanted:
+            _vectors(k, h, z, k.output([n, n], complex=True), is_left)
+    return k.run()
