@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import DictionaryAttr, StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from tiree.input.factorizations import cholesky, lu, qr, schur, svd, symmetric, triangular, tridiagonal
+from tiree.input.factorizations import cholesky, lu, qr, real_schur, schur, svd, symmetric, triangular, tridiagonal
 from tiree.input.factorizations.batches import count_of, from_kernel, to_kernel
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering import control_flow
@@ -144,9 +144,11 @@ def _gehrd(lowering: Lowering, op: Operation) -> None:
 def _gees(lowering: Lowering, op: Operation) -> None:
     if setting(op, "sort") != "N":
         raise Unsupported("with sorted eigenvalues")
-    if len(op.results) != 5:
-        raise Unsupported("on real numbers")
     a = to_kernel(lowering, op.operands[0], 2)
+    if len(op.results) == 6:
+        form, vectors, real, imaginary, info = real_schur.schur(lowering, a, matrices(op.operands[0]))
+        set_results(lowering, op, [form, vectors, real, imaginary, None, info])
+        return
     info, form, vectors, values = schur.schur(lowering, a, matrices(op.operands[0]))
     set_results(lowering, op, [form, vectors, values, None, info])
 

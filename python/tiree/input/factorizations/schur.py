@@ -47,14 +47,16 @@ def hessenberg(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value
     return k.run()
 
 
-def _form_transposed(k: LoopKernel, h: Array, taus: Array, z: Array) -> None:
+def form_transposed(k: LoopKernel, h: Array, taus: Array, z: Array) -> None:
     """z = Q transposed, and zeros in the place of the reflectors."""
     n = h.shape[0]
     with k.loop(0, n) as r, k.loop(0, n) as c:
         z[r, c] = k.where(r.eq(c), k.number(1.0), 0.0)
     with k.loop_down(0, n - 1) as i, k.loop(i + 1, n) as r:
         start = z[r, i + 1]
-        total = k.sum(i + 2, n, lambda c, r=r, i=i: h[c, i].conj() * z[r, c], start=start, complex=True) * taus[i]
+        total = (
+            k.sum(i + 2, n, lambda c, r=r, i=i: h[c, i].conj() * z[r, c], start=start, complex=z.is_complex) * taus[i]
+        )
         z[r, i + 1] = z[r, i + 1] - total
         with k.loop(i + 2, n) as c:
             z[r, c] = z[r, c] - total * h[c, i]
@@ -62,7 +64,7 @@ def _form_transposed(k: LoopKernel, h: Array, taus: Array, z: Array) -> None:
         h[r, c] = 0.0
 
 
-def _start_of_block(k: LoopKernel, h: Array, high: Num) -> Num:
+def start_of_block(k: LoopKernel, h: Array, high: Num) -> Num:
     """The first row of the unreduced block that ends in row `high`; the element before it becomes zero."""
     found, open_ = k.var(k.number(0, IndexType())), k.var(k.number(1, i1))
     with k.loop_down(1, high + 1) as r:
@@ -145,7 +147,7 @@ def to_schur(k: LoopKernel, h: Array, z: Array, info: Array) -> None:
     high, tries = k.var(k.number(n - 1, IndexType())), k.var(k.number(0, IndexType()))
     with k.loop(0, ROUNDS * n) as _, k.when(high.get() > 0):
         bottom = high.get()
-        low = _start_of_block(k, h, bottom)
+        low = start_of_block(k, h, bottom)
         found = low.eq(bottom)
         with k.when(~found):
             _qr_step(k, h, z, low, bottom, _shift(k, h, bottom, tries.get()))
@@ -162,7 +164,7 @@ def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Array]:
     taus, info = k.scratch([n], complex=True), k.output([1], i32)
     k.copy(source, h)
     to_hessenberg(k, h, taus, k.scratch([n], complex=True))
-    _form_transposed(k, h, taus, z)
+    form_transposed(k, h, taus, z)
     to_schur(k, h, z, info)
     return h, z, info
 
@@ -221,7 +223,7 @@ def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
         length = norm(k, 0, n, lambda r: v[r])
         best, place = k.var(-1.0), k.var(k.number(0, IndexType()))
         with k.loop(0, n) as r:
-            size = v[r].abs1()
+            size = v[r].abs2()
             larger = size > best.get()
             best.set(k.where(larger, size, best.get()))
             place.set(k.where(larger, r, place.get()))

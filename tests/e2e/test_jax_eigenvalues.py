@@ -1,0 +1,148 @@
+"""Eigenvalues and Schur forms of general matrices, tridiagonal forms and systems, top-k: what JAX makes for CPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import tiree
+import tiree.runtime as rt
+
+jax = pytest.importorskip("jax", reason="the oracle is JAX")
+jnp, jsl = jax.numpy, pytest.importorskip("jax.scipy.linalg")
+
+RNG = np.random.default_rng(10)
+
+
+def matrix(*shape: int, dtype: Any = np.float32) -> np.ndarray:
+    a = RNG.standard_normal(shape)
+    return (a + 1j * RNG.standard_normal(shape) if np.issubdtype(dtype, np.complexfloating) else a).astype(dtype)
+
+
+def run(function: Callable[..., Any], *args: Any) -> list[np.ndarray]:
+    with jax.enable_x64(any(arg.dtype in (np.float64, np.complex128) for arg in args)):
+        text = jax.jit(function).lower(*args).as_text()
+    result = rt.load(tiree.compile(text)).main(*args)
+    return [np.asarray(value) for value in (result if isinstance(result, (tuple, list)) else [result])]
+
+
+def same(function: Callable[..., Any], *args: Any, ulps: float = 100) -> None:
+    for got, want in zip(run(function, *args), jax.tree.leaves(jax.jit(function)(*args)), strict=True):
+        other = np.asarray(want)
+        tolerance = ulps * float(np.finfo(other.dtype).eps) if other.dtype.kind in "fc" else 0
+        np.testing.assert_allclose(got, other, rtol=tolerance, atol=tolerance * np.abs(other).max(initial=0))
+
+
+GENERAL = {
+    "one": matrix(1, 1),
+    "batch": matrix(2, 3, 3),
+    "larger": matrix(33, 33),
+    "complex": matrix(2, 5, 5, dtype=np.complex64),
+    "double": matrix(9, 9, dtype=np.float64),
+    "zeros": np.zeros((4, 4), np.float32),
+    "equal": np.ones((5, 5), np.float32),
+    "defective": np.diag(np.ones(5), 1).astype(np.float32),
+    "cycle": np.roll(np.eye(6), 1, 0).astype(np.float32),
+}
+
+
+def distance(found: np.ndarray, wanted: np.ndarray) -> float:
+    """From each eigenvalue to the nearest that was found."""
+    return max(float(np.abs(found - one).min()) for one in wanted)
+
+
+@pytest.mark.parametrize("name", list(GENERAL))
+def test_eig(name: str) -> None:
+    a = GENERAL[name]
+    w, v, alone = run(lambda x: (*jnp.linalg.eig(x), jnp.linalg.eigvals(x)), a)
+    eps, size = float(np.finfo(a.dtype).eps), max(float(np.abs(a).max()), 1e-30) * a.shape[-1]
+    np.testing.assert_allclose(a @ v, v * w[..., None, :], atol=30 * eps * size)
+    np.testing.assert_allclose(np.linalg.norm(v, axis=-2), np.ones(w.shape), atol=30 * eps)
+    np.testing.assert_array_equal(w, alone)
+    if name != "defective":  # Whose eigenvalues move by roots of the error.
+        for found, one in zip(w.reshape(-1, w.shape[-1]), a.reshape(-1, *a.shape[-2:]), strict=True):
+            assert distance(found, np.linalg.eigvals(one.astype(np.complex128))) <= 300 * eps * size
+
+
+def test_left_eigenvectors() -> None:
+    a = matrix(5, 5)
+    w, left = run(lambda x: jax.lax.linalg.eig(x, compute_left_eigenvectors=True, compute_right_eigenvectors=False), a)
+    np.testing.assert_allclose(left.conj().T @ a, w[:, None] * left.conj().T, atol=1e-5)
+
+
+def check_schur(a: np.ndarray, t: np.ndarray, z: np.ndarray) -> None:
+    tolerance = 20 * len(a) * float(np.finfo(a.dtype).eps)
+    np.testing.assert_allclose(z @ t @ z.conj().T, a, atol=tolerance * max(float(np.abs(a).max()), 1e-30))
+    np.testing.assert_allclose(z.conj().T @ z, np.eye(len(a)), atol=tolerance)
+
+
+REAL = [
+    *(matrix(n, n) for n in (1, 2, 5, 17)),
+    np.array([[1, 2], [-3, 4]], np.float32),
+    np.array([[1, 2], [3, 4]], np.float32),
+    np.array([[1, 0], [3, 4]], np.float32),
+    GENERAL["defective"].T.copy(),
+    GENERAL["cycle"],
+]
+
+
+@pytest.mark.parametrize("number", range(len(REAL)))
+def test_real_schur_form(number: int) -> None:
+    a = REAL[number]
+    t, z = run(lambda x: jsl.schur(x), a)
+    check_schur(a, t, z)
+    assert not np.tril(t, -2).any()
+    below = np.diag(t, -1)
+    assert not (below[:-1] * below[1:]).any(), "blocks of more than two rows"
+    for i in np.flatnonzero(below):
+        assert t[i, i] == t[i + 1, i + 1], "a pair of complex eigenvalues has one real part"
+        assert t[i, i + 1] * t[i + 1, i] < 0, "real eigenvalues are on the diagonal"
+
+
+def test_complex_schur_form_and_roots() -> None:
+    a = matrix(7, 7, dtype=np.complex64)
+    t, z = run(lambda x: jsl.schur(x, output="complex"), a)
+    check_schur(a, t, z)
+    assert not np.tril(t, -1).any()
+    root = run(
+        lambda x: jsl.sqrtm(x), positive := matrix(4, 4) @ np.eye(4, dtype=np.float32) + 6 * np.eye(4, dtype=np.float32)
+    )
+    np.testing.assert_allclose(root[0] @ root[0], positive, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex64])
+def test_forms_of_lapack(dtype: Any) -> None:
+    a = matrix(2, 6, 6, dtype=dtype)
+    for lower in (True, False):
+        same(lambda x, lower=lower: jax.lax.linalg.tridiagonal(x, lower=lower), a)
+    same(lambda x: jax.lax.linalg.hessenberg(x), a)
+
+
+@pytest.mark.parametrize("shape", [(9, 3), (1, 1), (2, 4, 2)], ids=str)
+def test_tridiagonal_systems(shape: Sequence[int]) -> None:
+    bands = [matrix(*shape[:-1]) for _ in range(3)]
+    same(lambda a, b, c, x: jax.lax.linalg.tridiagonal_solve(a, b, c, x), *bands, matrix(*shape), ulps=1000)
+
+
+def test_rows_are_exchanged_in_tridiagonal_systems() -> None:
+    zero, one = np.zeros(4, np.float32), np.ones(4, np.float32)
+    same(lambda a, b, c, x: jax.lax.linalg.tridiagonal_solve(a, b, c, x), one, zero, one, matrix(4, 1))
+
+
+def test_products_with_q() -> None:
+    linalg = pytest.importorskip("jax._src.lax.linalg", reason="where JAX keeps it")
+    if not hasattr(linalg, "ormqr"):
+        pytest.skip("this JAX has no ormqr")
+    a, b = matrix(5, 3, dtype=np.complex64), matrix(5, 4, dtype=np.complex64)
+    for left in (True, False):
+        for transpose in (True, False):
+            c = b if left else b.T.copy()
+            same(lambda x, y, o=(left, transpose): linalg.ormqr(*linalg.geqrf(x), y, left=o[0], transpose=o[1]), a, c)
+
+
+def test_approximate_top_k() -> None:
+    a = matrix(5, 40)
+    same(lambda x: (jax.lax.approx_max_k(x, 3), jax.lax.approx_min_k(x, 3)), a)
+    same(lambda x: jax.lax.approx_max_k(x, 2, reduction_dimension=0), a)
