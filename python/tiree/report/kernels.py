@@ -8,6 +8,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
+from tiree.dialects.hal_executable import ExecutableVariantOp
 from tiree.report.snapshots import printed
 from tiree.support.symbols import defined_symbol
 
@@ -23,12 +24,12 @@ class Kernels:
     def __init__(self) -> None:
         self._texts: dict[tuple[str, str], list[dict[str, Any]]] = {}
 
-    def note(self, module: ModuleOp, form: str) -> None:
-        """Keeps how the kernels look now."""
+    def note(self, module: ModuleOp, form: str, backend: str = "") -> None:
+        """Keeps how the kernels look now; those for one backend, if it is named."""
         kept = 0
         for executable in module.body.block.ops:
             if executable.name == "hal.executable":
-                for variant, exports, function in _functions(executable):
+                for variant, exports, function in _functions(executable, backend):
                     name = defined_symbol(function) or ""
                     if name in exports and kept < LIMIT:
                         try:
@@ -44,9 +45,9 @@ class Kernels:
         return self._texts.get((executable, export), [])
 
 
-def _functions(executable: Operation) -> Iterator[tuple[str, set[str], Operation]]:
+def _functions(executable: Operation, backend: str) -> Iterator[tuple[str, set[str], Operation]]:
     for variant in executable.regions[0].block.ops:
-        if variant.name != "hal.executable.variant" or not variant.regions:
+        if not isinstance(variant, ExecutableVariantOp) or backend not in ("", variant.target.backend.data):
             continue
         ops = list(variant.walk())
         exports = {defined_symbol(op) or "" for op in ops if op.name == "hal.executable.export"}

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from tiree.report.kernels import Kernels
     from tiree.report.snapshots import Change, Snapshots
 
-LOWERED = "tiree-codegen-lower-to-kernels"
-"""The pass after which kernels are loops, and still one function each."""
+LOWERED = ("tiree-codegen-lower-to-kernels", "tiree-vmvx-lower-to-loops")
+"""The passes after which kernels of their backend are loops, and still one function each."""
 
 
 class Report(PipelineObserver):
@@ -67,8 +67,8 @@ class Report(PipelineObserver):
     def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
         change = _change(self._snapshots.take(module)) if self._snapshots is not None else {}
         self._steps.append({"phase": "", "name": one.name, "pass": True, "seconds": seconds, **change})
-        if one.name == LOWERED and self._kernels is not None:
-            self._kernels.note(module, "loops")
+        if one.name in LOWERED and self._kernels is not None:
+            self._kernels.note(module, "loops", getattr(one, "backend", ""))
 
     def after_phase(self, phase: Phase, module: ModuleOp) -> None:
         for step in self._steps[self._phase_steps :]:

@@ -14,21 +14,18 @@ if TYPE_CHECKING:
 
     from tiree.support.options import CompileOptions
 
-BACKEND = "vmvx"
-_STRATEGY = "scalar-fallback"
-
 
 def configuration_passes(options: CompileOptions) -> list[ModulePass]:
     """What the phase `executable-configurations` does to variants of this backend."""
-    from tiree.codegen.cpu.select_strategies import SelectStrategies
+    from tiree.vmvx.lower import SelectScalars
 
     del options
-    return [SelectStrategies(backend=BACKEND, strategy=_STRATEGY)]
+    return [SelectScalars()]
 
 
 def target_passes(options: CompileOptions) -> list[ModulePass]:
     """What the phase `executable-targets` does to variants of this backend."""
-    from tiree.codegen.cpu.lower_to_kernels import LowerToKernels
+    from tiree.vmvx.lower import LowerToLoops
     from tiree.vmvx.translate import TranslateToVMVX
 
-    return [LowerToKernels(backend=BACKEND, strategy=_STRATEGY), TranslateToVMVX(options)]
+    return [LowerToLoops(), TranslateToVMVX(options)]

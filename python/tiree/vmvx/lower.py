@@ -1,0 +1,30 @@
+"""`tiree-vmvx-select-strategies` and `tiree-vmvx-lower-to-loops`: what codegen does, for variants of `vmvx`: scalars."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.passes import ModulePass
+
+from tiree.codegen.cpu.lower_to_kernels import SCALARS, LowerToKernels
+from tiree.codegen.cpu.select_strategies import SelectStrategies
+
+
+@dataclass(frozen=True)
+class SelectScalars(SelectStrategies, ModulePass):
+    """Records that dispatches are scalar loops."""
+
+    name = "tiree-vmvx-select-strategies"
+
+    backend: str = "vmvx"
+    strategy: str = SCALARS
+
+
+@dataclass(frozen=True)
+class LowerToLoops(LowerToKernels, ModulePass):
+    """Replaces dispatch functions by scalar loops over memory."""
+
+    name = "tiree-vmvx-lower-to-loops"
+
+    backend: str = "vmvx"
+    strategy: str = SCALARS
