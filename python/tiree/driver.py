@@ -164,6 +164,8 @@ def _internal(error: InternalError, job: Job) -> CompileError:
     if job.options.extensions.origins:
         names = ", ".join(map(str, job.options.extensions.origins))
         hint = f"this is a fault of the compiler, or of {names}: does it happen without?"
+        placed = [f"{one.name} {point}" for point, passes in job.options.extensions.placed.items() for one in passes]
+        hint += f" Passes of plugins: {', '.join(placed)}." if placed else ""
     if saved:
         flags = "".join(f"{flag} " for flag in job.command)
         hint += f" The input is saved in {saved}; rerun: tiree-compile {flags}{saved} -o /dev/null"

@@ -98,7 +98,7 @@ PHASES: tuple[Phase, ...] = (
         "input",
         "linalg, tensor, arith, math and scf in util.func",
         _stage("input", "input_passes"),
-        arrival=_tensors,
+        arrival=_stage("input", "input_arrival_passes"),
         groups=(Group("linalg", "what users write becomes linalg", "tiree-stablehlo-to-linalg"),),
     ),
     Phase(
@@ -306,7 +306,10 @@ def run_passes(
         except RecursionError as error:
             raise CompileError(f"pass {one.name}: the program is nested too deeply") from error
         except Exception as error:
-            raise InternalError(f"pass {one.name}: {type(error).__name__}: {error}", one.name) from error
+            from tiree.support.culprits import described
+
+            where = f"pass {one.name}{described(error)}"
+            raise InternalError(f"{where}: {type(error).__name__}: {error}", one.name) from error
         seconds = perf_counter() - start
         for observer in observers:
             observer.after_pass(one, module, seconds)

@@ -71,6 +71,47 @@ def test_a_pass_that_breaks_the_module_is_told(point: str, tmp_path: Path, monke
     assert done.code in (0, 1)
     assert Path("m.vmfb").exists() == (done.code == 0)
     if "internal error" in done.err:
-        assert "or of plugin p.py: does it happen without?" in done.err
+        assert f"or of plugin p.py: does it happen without? Passes of plugins: break-it {point}." in done.err
     elif done.code:
         assert "pass break-it of plugin p.py" in done.err or "error: " in done.err
+
+
+LATE = """
+from xdsl.dialects.builtin import i64
+from xdsl.passes import ModulePass
+
+
+class Break(ModulePass):
+    '''Takes away what no verifier asks for, and a later pass of the compiler needs.'''
+
+    name = "break-late"
+
+    def apply(self, ctx, op):
+        for inner in op.walk():
+            if inner.name == "linalg.generic":
+                inner.attributes["tiree.broken"] = i64
+
+
+def register(registry):
+    registry.add_pass(Break, at="before-fusion")
+"""
+
+
+def test_an_internal_error_names_the_operation_the_pass_and_the_plugin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tiree.flow.fuse_elementwise import FuseElementwise
+
+    def fail(self: FuseElementwise, ctx: object, op: object) -> None:  # noqa: ARG001
+        for inner in op.walk():  # type: ignore[attr-defined]
+            if inner.name == "linalg.generic":
+                raise KeyError("tiree.broken")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(FuseElementwise, "apply", fail)
+    Path("m.mlir").write_text(PROGRAM)
+    Path("p.py").write_text(LATE)
+    done = ours("compile", "m.mlir", "--tiree-plugin=p.py", "--iree-llvmcpu-target-cpu=generic", "-o", "m.vmfb")
+    assert done.code == 1
+    assert "pass tiree-dispatch-creation-fuse-elementwise on linalg.generic at m.mlir:" in done.err
+    assert "or of plugin p.py: does it happen without? Passes of plugins: break-late before-fusion." in done.err

@@ -124,7 +124,7 @@ def _compile(
 ) -> Output:
     from tiree.compiler.output import Output
     from tiree.driver import run_job_in_pieces
-    from tiree.tools.compile import job_from_flags
+    from tiree.tools.compile import job_from_flags, write_failed_report
     from tiree.tools.compile_flags import FLAGS, REFUSED, flags_from_options
     from tiree.tools.flags import fail, parse_flags
     from tiree.tools.plugin_flags import extended, extensions_of
@@ -143,6 +143,7 @@ def _compile(
     try:
         output = Output(run_job_in_pieces(job), job.source)
     except CompileError as error:
+        write_failed_report(report, parsed["tiree-report"], error, job)
         if parsed["mlir-print-stacktrace-on-diagnostic"]:
             import traceback
 

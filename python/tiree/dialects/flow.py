@@ -35,6 +35,7 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryReadEffect, Pure, SymbolOpInterface
 
 from tiree.dialects.iree_tensor_ext import segment_sizes
+from tiree.dialects.parameters import FlowParameterAttr
 from tiree.support.typed import tensor_type
 
 _segments = AttrSizedOperandSegments(as_property=True)
@@ -440,5 +441,5 @@ Flow = Dialect(
         TensorSliceOp,
         TensorUpdateOp,
     ],
-    [],
+    [FlowParameterAttr],
 )

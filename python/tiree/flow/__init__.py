@@ -47,9 +47,10 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
 
 def global_optimization_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """What another compiler leaves in a simplified program and Tiree's rules for dispatches do not expect."""
+    from tiree.flow.dynamic_dispatches import FormDynamicDispatches
     from tiree.flow.slices import ConvertPadsAndConcats
 
-    return [ConvertPadsAndConcats()]
+    return [FormDynamicDispatches(), ConvertPadsAndConcats()]
 
 
 def dispatch_creation_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001

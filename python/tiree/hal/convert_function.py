@@ -16,6 +16,7 @@ from tiree.dialects.arith import constant_of
 from tiree.dialects.hal import BufferUsage, CommandBufferMode, MemoryType
 from tiree.hal.executables import Executables
 from tiree.hal.initialization import Initialization
+from tiree.hal.parameters import parameter_load
 from tiree.hal.recording import Recorder, commands_of, fill_pattern
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
@@ -72,6 +73,7 @@ class FunctionConverter:
             "stream.resource.try_map": self._try_map,
             "stream.file.constant": self._file_constant,
             "stream.file.read": self._file_read,
+            "stream.cmd.parameter.load": self._parameter_load,
             "stream.timepoint.immediate": self._immediate,
             "stream.timepoint.import": self._timepoint_import,
             "stream.timepoint.join": self._join,
@@ -294,6 +296,11 @@ class FunctionConverter:
             )
         )
         self._replace(op, signal)
+
+    def _parameter_load(self, op: Operation) -> None:
+        signal = self._signal(op.results[-1])
+        loads = parameter_load(op, self.emitter, self._wait, signal, self._memory)
+        self._replace(op, *loads, signal)
 
     def _load(self, op: Operation) -> None:
         assert isinstance(op, stream.ResourceLoadOp)

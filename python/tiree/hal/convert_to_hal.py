@@ -31,7 +31,15 @@ def _needs_device(module: ModuleOp) -> bool:
     )
 
 
-_PLACED = frozenset({"stream.cmd.execute", "stream.resource.alloca", "stream.resource.alloc", "stream.file.read"})
+_PLACED = frozenset(
+    {
+        "stream.cmd.execute",
+        "stream.cmd.parameter.load",
+        "stream.resource.alloca",
+        "stream.resource.alloc",
+        "stream.file.read",
+    }
+)
 """Operations that need a device even where they do not say which."""
 
 

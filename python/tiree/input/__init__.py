@@ -61,10 +61,18 @@ def abi_passes(options: CompileOptions) -> list[ModulePass]:
     return passes
 
 
+def input_arrival_passes(options: CompileOptions) -> list[ModulePass]:
+    """As `arrival_passes`, where functions still have the arguments and results of the user's."""
+    from tiree.input.carry_sizes import CarrySizesPass
+
+    return [*arrival_passes(options), CarrySizesPass()]
+
+
 def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """What brings a module that another compiler printed, at any phase with tensors in it, to Tiree's forms."""
+    from tiree.input.expand_indices import ExpandIndicesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
     from tiree.input.remove_hints import RemoveHintsPass
     from tiree.input.static_bindings import StaticBindingsPass
 
-    return [RemoveHintsPass(), StaticBindingsPass(), GeneralizeNamedOpsPass()]
+    return [RemoveHintsPass(), ExpandIndicesPass(), StaticBindingsPass(), GeneralizeNamedOpsPass()]

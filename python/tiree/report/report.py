@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from tiree.report.kernels import Kernels
     from tiree.report.snapshots import Change, Snapshots
+    from tiree.support.errors import CompileError
 
 LOWERED = ("tiree-codegen-lower-to-kernels", "tiree-vmvx-lower-to-loops")
 """The passes after which kernels of their backend are loops, and still one function each."""
@@ -46,6 +47,9 @@ class Report(PipelineObserver):
         self._phase_steps = 0
         self._snapshots: Snapshots | None = None
         self._kernels: Kernels | None = None
+        self._running = ""
+        self._ended = ""
+        self._error: dict[str, str] | None = None
 
     def begin(self) -> None:
         from tiree.report.kernels import Kernels
@@ -58,7 +62,7 @@ class Report(PipelineObserver):
         self._phase_steps = len(self._steps)
 
     def before_pass(self, one: ModulePass, module: ModuleOp) -> None:
-        del one
+        self._running = one.name
         if self._snapshots is not None and not any("pass" in step for step in self._steps):
             self._steps = self._steps or [{"phase": "start", "name": "read", "seconds": 0.0}]
             self._steps[-1].update(_change(self._snapshots.take(module)))
@@ -67,6 +71,7 @@ class Report(PipelineObserver):
     def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
         change = _change(self._snapshots.take(module)) if self._snapshots is not None else {}
         self._steps.append({"phase": "", "name": one.name, "pass": True, "seconds": seconds, **change})
+        self._running = ""
         if one.name in LOWERED and self._kernels is not None:
             self._kernels.note(module, "loops", getattr(one, "backend", ""))
 
@@ -74,6 +79,7 @@ class Report(PipelineObserver):
         for step in self._steps[self._phase_steps :]:
             step["phase"] = phase.name
         self._phase_steps = len(self._steps)
+        self._ended = phase.name
         match phase.name:
             case "flow":
                 self._note_fusion(module)
@@ -164,6 +170,15 @@ class Report(PipelineObserver):
         if workgroups is not None:
             row["workgroups"] = workgroups
 
+    def fail(self, error: CompileError, compile_from: str = "start") -> None:
+        """The compilation has ended in an error: in the phase after the last that ended, and the pass that runs."""
+        names = [phase.name for phase in PHASES]
+        ended = self._ended or (compile_from if self._running else "")
+        phase = names[min(names.index(ended) + 1, len(names) - 1)] if ended else "start"
+        for step in self._steps[self._phase_steps :]:
+            step["phase"] = phase
+        self._error = {"phase": phase, "pass": self._running, "message": str(error)}
+
     def data(self, artifact: bytes | None = None) -> dict[str, Any]:
         """The report as plain Python values, in a fixed order. `artifact` is the compiled file."""
         from tiree.report.artifact import artifact_parts
@@ -174,10 +189,11 @@ class Report(PipelineObserver):
             row = {**row, "call_sites": self._calls.get(export, 0), "ops": self._fused.get(export, [])}
             kernels = self._kernels.of(executable, export) if self._kernels is not None else []
             rows.append({**row, "kernels": kernels})
-        used = {step["phase"] for step in self._steps}
+        used = {step["phase"] for step in self._steps} | ({self._error["phase"]} if self._error else set())
         return {
             "tiree": VERSION,
             "source": self._source,
+            "error": self._error,
             "dispatches": rows,
             "graphs": self._graphs,
             "executions": self._executions,

@@ -8,7 +8,7 @@ from typing import Any
 
 def plain_text(data: dict[str, Any]) -> str:
     """The report for reading."""
-    lines = [f"tiree {data['tiree']}", "", "dispatches", *_dispatches(data), *_variants(data)]
+    lines = [f"tiree {data['tiree']}", *_error(data), "", "dispatches", *_dispatches(data), *_variants(data)]
     lines += ["", "executions", *_executions(data)]
     lines += ["", "memory", *_memory(data), "", "machine code"]
     lines += [f"  {name}: {size} bytes" for name, size in data["binary_bytes"].items()]
@@ -17,6 +17,14 @@ def plain_text(data: dict[str, Any]) -> str:
         f"  {part['kind']} {part['name']}".rstrip() + f": {part['bytes']} bytes" for part in data["artifact"]["parts"]
     ]
     return "\n".join([*lines, "", "passes that changed the program", *_passes(data)]) + "\n"
+
+
+def _error(data: dict[str, Any]) -> Iterator[str]:
+    error = data["error"]
+    if error is not None:
+        yield ""
+        yield f"failed in phase {error['phase']}" + (f", pass {error['pass']}" if error["pass"] else "")
+        yield from (f"  {line}" for line in error["message"].splitlines())
 
 
 def _dispatches(data: dict[str, Any]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import flow, stream
 from tiree.dialects.arith import ConstantOp
-from tiree.dialects.iree_tensor_ext import DispatchTensorType
+from tiree.dialects.iree_tensor_ext import DispatchTensorLoadOp, DispatchTensorStoreOp, DispatchTensorType
 from tiree.stream.booleans import store_booleans_as_bytes
 from tiree.stream.words import unpack_words, word_types
 from tiree.support.errors import CompileError, Diagnostic
@@ -74,9 +74,16 @@ def is_dynamic(type: Attribute) -> bool:
 
 
 def _bind_dynamic(argument: BlockArgument, binding: SSAValue, zero: SSAValue) -> None:
-    """The subspans of a dispatch tensor with `?`: where its shape is tied, with those sizes."""
+    """The subspans of a dispatch tensor with `?`: where its shape is tied, or it is accessed, with those sizes."""
     for use in list(argument.uses):
         tie = use.operation
+        dims = _accessed_dims(tie)
+        if dims:
+            access = stream.BindingSubspanOp(binding, zero, dims, argument.type)
+            assert tie.parent is not None
+            tie.parent.insert_op_before(access, tie)
+            tie.operands[use.index] = access.result
+            continue
         if not isinstance(tie, flow.DispatchTieShapeOp):
             what = f"{tie.name} on {argument.type}, whose sizes are not tied to it"
             raise CompileError(Diagnostic(what, location_of(tie), "add flow.dispatch.tie_shape"))
@@ -86,6 +93,12 @@ def _bind_dynamic(argument: BlockArgument, binding: SSAValue, zero: SSAValue) ->
         tie.result.replace_all_uses_with(subspan.result)
         tie.detach()
         tie.erase()
+
+
+def _accessed_dims(op: Operation) -> list[SSAValue]:
+    if isinstance(op, DispatchTensorLoadOp):
+        return list(op.source_dims)
+    return list(op.target_dims) if isinstance(op, DispatchTensorStoreOp) else []
 
 
 _GRID_QUERIES = {

@@ -26,6 +26,7 @@ from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
 from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
 from tiree.stream.liveness import is_tensor
+from tiree.stream.parameters import take_parameter_globals
 from tiree.stream.patterns import is_splat
 from tiree.stream.run import Run, RunEmitter
 from tiree.stream.slice_views import view_slices
@@ -416,6 +417,7 @@ class SchedulePass(ModulePass):
         affinities = Affinities(op)
         pool = ConstantPool(SymbolNames(op).unique(GLOBAL_NAME))
         globals = take_constant_globals(op)
+        parameters = take_parameter_globals(op, RESOURCE, affinities.default)
         convert_variable_globals(op)
         sizes: list[ConstantOp] = []
         for function in list(op.ops):
@@ -427,6 +429,8 @@ class SchedulePass(ModulePass):
                 function.function_type = _signature(function)
             sizes.extend(scheduler.pool_sizes)
         _drop_unused_executables(op)
+        if parameters is not None:
+            op.body.block.insert_op_after(parameters[1], parameters[0])
         if pool.is_empty:
             return
         for size in sizes:

@@ -106,13 +106,28 @@ def _compile(parsed: ParsedFlags, path: str, extensions: Extensions) -> int:
     job, report = job_from_flags(parsed, _read_source(path), name, extensions)
     _note_target(parsed, job)
     _note_narrowing(job)
-    pieces = run_job_in_pieces(job)
+    try:
+        pieces = run_job_in_pieces(job)
+    except CompileError as error:
+        write_failed_report(report, parsed["tiree-report"], error, job)
+        raise
     _write(parsed["o"], parts_of(pieces, job.source))
     if report is not None:
         report.write(parsed["tiree-report"], b"".join(pieces))
     if job.timing is not None:
         job.timing.report()
     return 0
+
+
+def write_failed_report(report: Report | None, path: str, error: CompileError, job: Job) -> None:
+    """What was known when the compilation failed. The error counts for more than a report that cannot be written."""
+    if report is None:
+        return
+    report.fail(error, job.compile_from)
+    try:
+        report.write(path)
+    except OSError as problem:
+        error.add_note(f"the report could not be written: {problem}")
 
 
 def job_from_flags(

@@ -27,11 +27,17 @@ from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, symbol_name
-from tiree.vm import convert_arith, convert_hal, convert_host, convert_kernel
+from tiree.vm import convert_arith, convert_hal, convert_host, convert_kernel, convert_parameters
 from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, fail, scalar_suffix
 from tiree.vm.imports import import_op, is_import
 
-HANDLERS = {**convert_arith.HANDLERS, **convert_hal.HANDLERS, **convert_host.HANDLERS, **convert_kernel.HANDLERS}
+HANDLERS = {
+    **convert_arith.HANDLERS,
+    **convert_hal.HANDLERS,
+    **convert_host.HANDLERS,
+    **convert_kernel.HANDLERS,
+    **convert_parameters.HANDLERS,
+}
 
 _DECLARATIONS = ("util.global", "util.func", "util.initializer", "hal.executable")
 

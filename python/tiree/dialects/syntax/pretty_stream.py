@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, LocationAttr, i32
 from xdsl.ir import Attribute
 
 from tiree.dialects.syntax.forms import Custom, Parts, end_body, forms
+from tiree.dialects.syntax.parameter_lists import parameters_reader
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.dialects.syntax.symbols import (
     read_alias,
@@ -93,6 +94,7 @@ _CUSTOM: dict[str, Custom] = {
     "execution": _read_execution_region,
     "resources": _read_dispatch_resources,
     "awaited": _read_awaited,
+    "parameters": parameters_reader("result_sizes"),
 }
 
 _ON = "(? on ( $affinity:attribute ) )?"
@@ -139,6 +141,7 @@ _FORMS = {
         ": ~source -> ~target { $target_size } => ~result_timepoint {}"
     ),
     "stream.cmd.execute": f"?once {_ON} {_AWAIT} with !execution => ~result_timepoint {{}}",
+    "stream.cmd.parameter.load": f"{_ON} {_AWAIT} !parameters => ~result_timepoint {{}}",
     "stream.cmd.concurrent": "{}+ ^body/stream.yield",
     "stream.cmd.serial": "{}+ ^body/stream.yield",
     "stream.cmd.dispatch": (

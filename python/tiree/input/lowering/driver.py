@@ -210,7 +210,7 @@ class FunctionLowering(Lowering):
             self.set(old, result)
             if op.name == "flow.tensor.transfer":
                 self.shapes.copy(new.operands[0], result)
-            elif op.name.startswith("linalg."):
+            elif op.name.startswith("linalg.") and is_tensor_type(result.type):
                 self.shapes.copy(new.operands[len(new.operands) - len(new.results) + result.index], result)
             elif is_dynamic(result.type):
                 note_sizes(self, result)

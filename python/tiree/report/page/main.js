@@ -1,6 +1,6 @@
 // Draws every section; one that fails says so and leaves the others alone.
 
-for (const render of [renderSummary, renderGraphs, renderDispatchTable, renderMemory, renderPhases, renderArtifact, renderTiming]) {
+for (const render of [renderError, renderSummary, renderGraphs, renderDispatchTable, renderMemory, renderPhases, renderArtifact, renderTiming]) {
   try {
     render();
   } catch (error) {

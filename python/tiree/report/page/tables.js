@@ -59,6 +59,15 @@ function stack(parts) {
   return [bar, legend];
 }
 
+function renderError() {
+  const error = data.error;
+  if (!error) return;
+  const where = error.pass ? `pass ${error.pass} of phase ${error.phase}` : `phase ${error.phase}`;
+  byId("summary").prepend(el("div", { class: "error", role: "alert" },
+    el("p", {}, `The compilation failed in ${where}. What follows is what was known by then.`),
+    el("pre", {}, error.message)));
+}
+
 function renderSummary() {
   const rows = data.dispatches;
   const calls = sum(rows.map((row) => row.call_sites));

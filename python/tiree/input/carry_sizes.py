@@ -1,0 +1,38 @@
+"""`tiree-input-carry-sizes`: tensors with `?` of another compiler's text get their sizes, through control flow too.
+
+In: functions in which some `?` size is nowhere at hand (what a loop or a branch hands on, pads, reshapes). Out: the
+same functions as the lowering of StableHLO leaves them, which carries sizes along. Modules without such tensors stay as
+they are.
+"""
+
+from __future__ import annotations
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic
+
+
+def _lacks_sizes(value: SSAValue) -> bool:
+    if not is_dynamic(value) or dynamic_dims(value) is not None:
+        return False
+    return any(use.operation.name not in ("flow.tensor.tie_shape", "tensor.dim") for use in value.uses)
+
+
+def _needs_sizes(function: Operation) -> bool:
+    return any(_lacks_sizes(result) for op in function.walk() for result in op.results)
+
+
+class CarrySizesPass(ModulePass):
+    """See the module's docstring."""
+
+    name = "tiree-input-carry-sizes"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        from tiree.input.convert_to_linalg import ConvertToLinalgPass
+
+        functions = [function for function in op.body.block.ops if function.name == "util.func"]
+        if any(map(_needs_sizes, functions)):
+            ConvertToLinalgPass().apply(ctx, op)
