@@ -57,6 +57,25 @@ def test_the_page_says_so(tmp_path: Path) -> None:
     assert "<b>displeases" not in (tmp_path / "r.html").read_text()
 
 
+def test_transients_of_sizes_that_are_known_later(tmp_path: Path) -> None:
+    text = """
+func.func @main(%x: tensor<?x8xf32>, %w: tensor<8x8xf32>) -> tensor<?x8xf32> {
+  %0 = stablehlo.dot %x, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  %1 = stablehlo.dot %0, %w : (tensor<?x8xf32>, tensor<8x8xf32>) -> tensor<?x8xf32>
+  return %1 : tensor<?x8xf32>
+}
+"""
+    for name in ("r.json", "r.txt", "r.html"):
+        tiree.compile(text, flags=[f"--tiree-report={tmp_path / name}"])
+    data = json.loads((tmp_path / "r.json").read_text())
+    assert data["memory"] == []
+    assert data["dynamic_memory"] == [
+        {"function": "main", "execution": 0, "size": "dim 0 of arg 0 * 32", "first": 0, "last": 1}
+    ]
+    assert "@main: dim 0 of arg 0 * 32 bytes during commands 0..1\n" in (tmp_path / "r.txt").read_text()
+    assert read_page(tmp_path / "r.html").data["dynamic_memory"] == data["dynamic_memory"]
+
+
 def test_a_text_that_cannot_be_read(tmp_path: Path) -> None:
     message = failed(tmp_path, "func.func @f(%x: tensor<4xf32>) { nonsense }", "r.txt", [])
     text = (tmp_path / "r.txt").read_text()

@@ -41,6 +41,7 @@ class Report(PipelineObserver):
         self._fused: dict[str, list[str]] = {}
         self._executions: list[dict[str, Any]] = []
         self._memory: list[dict[str, Any]] = []
+        self._dynamic: list[dict[str, Any]] = []
         self._graphs: list[dict[str, Any]] = []
         self._rodata: list[tuple[str, str]] = []
         self._steps: list[dict[str, Any]] = []
@@ -121,7 +122,7 @@ class Report(PipelineObserver):
 
     def _note_executions(self, module: ModuleOp) -> None:
         """The executions of each function, the commands of each that may run side by side, and its slab."""
-        from tiree.stream import memory_report
+        from tiree.stream import dynamic_memory, memory_report
 
         for function in module.body.block.ops:
             for op in function.walk():
@@ -131,6 +132,7 @@ class Report(PipelineObserver):
         for plan in memory_report(module):
             tensors = [vars(tensor) for tensor in plan.tensors]
             self._memory.append({**vars(plan), "tensors": tensors})
+        self._dynamic = [dict(vars(transient)) for transient in dynamic_memory(module)]
 
     def _note_rodata(self, module: ModuleOp) -> None:
         """The kind and the name of each segment of data that the file will have, in its order."""
@@ -189,7 +191,9 @@ class Report(PipelineObserver):
             row = {**row, "call_sites": self._calls.get(export, 0), "ops": self._fused.get(export, [])}
             kernels = self._kernels.of(executable, export) if self._kernels is not None else []
             rows.append({**row, "kernels": kernels})
-        used = {step["phase"] for step in self._steps} | ({self._error["phase"]} if self._error else set())
+        used: set[str] = {step["phase"] for step in self._steps}
+        if self._error is not None:
+            used.add(self._error["phase"])
         return {
             "tiree": VERSION,
             "source": self._source,
@@ -198,6 +202,7 @@ class Report(PipelineObserver):
             "graphs": self._graphs,
             "executions": self._executions,
             "memory": self._memory,
+            "dynamic_memory": self._dynamic,
             "variants": dict(sorted(self._variants.items())),
             "binary_bytes": dict(sorted(self._binaries.items())),
             "artifact": artifact_parts(artifact, self._rodata) if artifact is not None else {"bytes": 0, "parts": []},

@@ -55,6 +55,8 @@ def _memory(data: dict[str, Any]) -> Iterator[str]:
         yield f"  @{plan['function']}: {bytes}, {plan['commands']} commands"
         for t in plan["tensors"]:
             yield f"    bytes {t['offset']}..{t['offset'] + t['size']} during commands {t['first']}..{t['last']}"
+    for one in data["dynamic_memory"]:
+        yield f"  @{one['function']}: {one['size']} bytes during commands {one['first']}..{one['last']}"
 
 
 def _passes(data: dict[str, Any]) -> Iterator[str]:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
     from xdsl.passes import ModulePass
 
-    from tiree.stream.report import ExecutionMemory
+    from tiree.stream.report import DynamicMemory, ExecutionMemory
     from tiree.support.options import CompileOptions
 
 
@@ -34,5 +34,12 @@ def stream_passes(options: CompileOptions) -> list[ModulePass]:
 def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
     """The memory plan of every execution of a module in `stream` form."""
     from tiree.stream.report import memory_report as report
+
+    return report(module)
+
+
+def dynamic_memory(module: ModuleOp) -> list[DynamicMemory]:
+    """The transients of a module in `stream` form whose sizes are known when it runs."""
+    from tiree.stream.report import dynamic_memory as report
 
     return report(module)

@@ -10,12 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tiree.dialects import stream, util
 from tiree.dialects.arith import constant_int
 from tiree.dialects.stream import ResourceAccess
 from tiree.stream.packing import Interval, max_live_bytes
+from tiree.support.typed import int_of
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,19 @@ class ExecutionMemory:
     slab_bytes: int
     max_live_bytes: int
     tensors: tuple[TensorMemory, ...]
+
+
+@dataclass(frozen=True)
+class DynamicMemory:
+    """A transient of an execution whose size is known when the program runs: an allocation of its own (or shared with
+    others of its size), which the commands `first`..`last` touch."""
+
+    function: str
+    execution: int
+    size: str
+    """Its bytes as a formula of what the host has, such as `dim 0 of arg 0 * 32`."""
+    first: int
+    last: int
 
 
 def commands_of(execute: stream.CmdExecuteOp) -> list[Operation]:
@@ -105,7 +119,7 @@ def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
             if not isinstance(function, util.FuncOp):
                 continue
             for argument, size in zip(execute.body.block.args, execute.resource_operand_sizes, strict=True):
-                if argument.type != stream.ResourceType("transient"):
+                if argument.type != stream.ResourceType("transient") or constant_int(size) is None:
                     continue
                 tensors = _tensors(execute, argument)
                 live = max_live_bytes([Interval(t.size, t.first, t.last) for t in tensors])
@@ -120,3 +134,47 @@ def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
                     )
                 )
     return reports
+
+
+_SIGNS = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-", "arith.ceildivui": "/", "arith.divui": "/"}
+
+
+def formula(value: SSAValue) -> str:
+    """How the host computes a size: constants, dimensions of arguments, and what is made of them."""
+    known = constant_int(value)
+    if known is not None:
+        return str(known)
+    if isinstance(value, BlockArgument):
+        return f"arg {value.index}"
+    assert isinstance(value, OpResult)
+    op = value.op
+    if op.name == "hal.buffer_view.dim":
+        return f"dim {int_of(op.properties['index'])} of {formula(op.operands[0])}"
+    sign = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-", "arith.ceildivui": "/", "arith.divui": "/"}.get(
+        op.name
+    )
+    if sign is None:
+        return f"a result of {op.name}"
+    parts = [formula(operand) for operand in op.operands]
+    return f" {sign} ".join(f"({part})" if sign in "*/" and " + " in part else part for part in parts)
+
+
+def dynamic_memory(module: ModuleOp) -> list[DynamicMemory]:
+    """The transients of every execution that have no place in a slab, in program order."""
+    found: list[DynamicMemory] = []
+    number = -1
+    for function in module.ops:
+        for execute in function.walk():
+            if not isinstance(execute, stream.CmdExecuteOp):
+                continue
+            number += 1
+            if not isinstance(function, util.FuncOp):
+                continue
+            commands = commands_of(execute)
+            for argument, size in zip(execute.body.block.args, execute.resource_operand_sizes, strict=True):
+                if argument.type != stream.ResourceType("transient") or constant_int(size) is not None:
+                    continue
+                touching = [index for index, command in enumerate(commands) if argument in command.operands]
+                first, last = (touching[0], touching[-1]) if touching else (0, 0)
+                found.append(DynamicMemory(function.sym_name.data, number, formula(size), first, last))
+    return found

@@ -8,8 +8,19 @@ const ALIGNMENT = 64; // what a tensor takes of the slab is a multiple of it
 
 function renderMemory() {
   const box = byId("memory-plans");
-  if (!data.memory.length) box.append(el("p", { class: "empty" }, "The program needs no transient memory that is planned in advance."));
+  const dynamic = data.dynamic_memory;
+  if (!data.memory.length && !dynamic.length) box.append(el("p", { class: "empty" }, "The program needs no transient memory that is planned in advance."));
   data.memory.forEach((plan, number) => box.append(el("div", { class: "plan" }, ...planOf(plan, number))));
+  if (!dynamic.length) return;
+  const name = (one, index) => (data.executions[one.execution]?.steps ?? []).flat()[index] ?? "command";
+  const columns = [
+    { title: "Function", value: (row) => `@${row.function}` },
+    { title: "Bytes", value: (row) => row.size },
+    { title: "Written by", value: (row) => row.first, show: (row) => `${name(row, row.first)} (command ${row.first})` },
+    { title: "Last used by", value: (row) => row.last, show: (row) => `${name(row, row.last)} (command ${row.last})` },
+  ];
+  box.append(el("div", { class: "plan dynamic" }, el("h3", {}, "Sizes that are known when the program runs"),
+    el("div", { class: "scroll" }, table(plural(dynamic.length, "transient"), columns, dynamic))));
 }
 
 function planOf(plan, number) {
