@@ -32,11 +32,12 @@ from tiree.input.checks.values import (
 
 
 def _need_kinds(op: Operation) -> None:
+    """Operands of one kind, and a result of theirs; integers may have a float result."""
     lhs, rhs = op.operands[:2]
-    kinds = {kind(value) for value in (lhs, rhs, op.results[0])}
-    if "" not in kinds and "f" in kinds and len(kinds) > 1:
+    kinds = [kind(lhs), kind(rhs), kind(op.results[0])]
+    if "" not in kinds and "f" in kinds[:2] and kinds != ["f", "f", "f"]:
         types = f"{tensor(lhs)}, {tensor(rhs)} and {tensor(op.results[0])}"
-        raise Wrong(f"operands and result must be all floats or all integers; they are {types}")
+        raise Wrong(f"operands must be both floats or both integers, and floats have a float result; they are {types}")
 
 
 def _dot_general(op: Operation) -> None:

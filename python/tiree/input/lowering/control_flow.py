@@ -12,6 +12,7 @@ from tiree.input.lowering import top_k_calls
 from tiree.input.lowering.borders import passed, receive, with_sizes
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.dynamic_windows import dynamic_reduce_window
+from tiree.input.lowering.known_calls import KNOWN_CALLS
 from tiree.input.lowering.reduce import body_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.shape_values import shape_assertion
@@ -131,6 +132,9 @@ def _custom_call(lowering: Lowering, op: Operation) -> None:
         return
     if name in top_k_calls.TARGETS:
         top_k_calls.TARGETS[name](lowering, op)
+        return
+    if name in KNOWN_CALLS:
+        KNOWN_CALLS[name](lowering, op)
         return
     if name not in IDENTITY_TARGETS or len(op.results) > len(op.operands):
         raise Unsupported(f"to target {name!r}")

@@ -194,7 +194,7 @@ def greater(element: Attribute) -> Less:
     return compare
 
 
-def _top_k(lowering: Lowering, op: Operation) -> None:
+def top_k(lowering: Lowering, op: Operation) -> None:
     """The `k` greatest along the last dimension, and where they were."""
     source = tensor_type(op.operands[0])
     shape = source.get_shape()
@@ -209,4 +209,4 @@ def _top_k(lowering: Lowering, op: Operation) -> None:
         lowering.set(old, value)
 
 
-HANDLERS = {"stablehlo.sort": _sort, "chlo.top_k": _top_k}
+HANDLERS = {"stablehlo.sort": _sort, "chlo.top_k": top_k}
