@@ -333,7 +333,7 @@ class ConvDimensionNumbers:
 
 @irdl_attr_definition
 class ConvDimensionNumbersAttr(Data[ConvDimensionNumbers]):
-    """`#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`."""
+    """`#stablehlo.conv<[b, 0, f]x[0, i, o]->[b, 0, f]>`, or `#stablehlo.conv<raw input_batch_dimension = 0, ...>`."""
 
     name = "stablehlo.conv"
 
@@ -348,7 +348,24 @@ class ConvDimensionNumbersAttr(Data[ConvDimensionNumbers]):
                 parser.parse_optional_punctuation(",")
             return labels
 
+        def parse_raw() -> ConvDimensionNumbers:
+            found: dict[str, Any] = {}
+            while not found or parser.parse_optional_punctuation(",") is not None:
+                name = parser.parse_identifier(context_msg=": a dimension of a convolution")
+                parser.parse_punctuation("=")
+                if name.endswith("dimensions"):
+                    square = parser.Delimiter.SQUARE
+                    found[name] = tuple(parser.parse_comma_separated_list(square, parser.parse_integer))
+                else:
+                    found[name] = parser.parse_integer()
+            return ConvDimensionNumbers(**found)
+
         with parser.in_angle_brackets():
+            if parser.parse_optional_keyword("raw") is not None:
+                try:
+                    return parse_raw()
+                except TypeError as error:
+                    parser.raise_error(f"these are not the dimensions of a convolution: {error}")
             lhs = parse_labels()
             parser.parse_keyword("x")
             rhs = parse_labels()

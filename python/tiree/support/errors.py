@@ -13,6 +13,9 @@ from typing import NamedTuple
 UNKNOWN = "<unknown>"
 """The location of a finding that has none."""
 
+SUPPORTED_OPS = "docs/reference/supported_ops.md lists the ops and element types that are"
+"""The hint of the last op of a program that is not supported."""
+
 
 class Diagnostic(NamedTuple):
     """One finding: `location` is `file:line:column` (or `UNKNOWN`), `message` one line, `hint` what to do."""

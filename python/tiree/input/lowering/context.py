@@ -48,7 +48,7 @@ from tiree.input.lowering.scalar import (
     number_attribute,
     scalar_attribute,
 )
-from tiree.support.errors import Diagnostic
+from tiree.support.errors import SUPPORTED_OPS, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.typed import is_complex_type, is_float_attr, is_integer_attr, is_integer_type, is_tensor_type
 
@@ -221,6 +221,8 @@ class Lowering:
             also = f"; also at {', '.join(places[1:6])}{', ...' if len(places) > 6 else ''}" if len(places) > 1 else ""
             count = f" ({len(ops)} uses)" if len(ops) > 1 else ""
             found.append(Diagnostic(f"{text} is not supported{count}{also}", places[0]))
+        if any(text.startswith(("stablehlo.", "chlo.")) for text in self.diagnostics):
+            found[-1] = found[-1]._replace(hint=SUPPORTED_OPS)
         return found
 
     # What only `driver.FunctionLowering` can do; elsewhere an op that asks for it is reported.

@@ -268,7 +268,8 @@ def _is_finite(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSA
 
 def _count(op_class: type[Operation]) -> Scalar:
     def lower(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
-        del op
+        if not is_integer_type(type := element_type(op.operands[0])):
+            raise UnsupportedType(f"on elements of type {type}")
         return s.unary(op_class, args[0])
 
     return lower

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerType
+from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import ScatterDimensionNumbers, ScatterDimensionNumbersAttr
@@ -57,23 +57,28 @@ def _scatter(lowering: Lowering, op: Operation) -> None:
         attr.data.index_vector_dim,
         len(attr.data.scatter_dims_to_operand_dims),
     )
-    batch_rank = len(tensor_type(starts[0]).get_shape())
+    batch = list(tensor_type(indices).get_shape())
+    if attr.data.index_vector_dim < len(batch):
+        del batch[attr.data.index_vector_dim]
+    batch_rank = len(batch)
+    # Where no dimension is indexed, an operand without elements that matter says how many updates there are.
+    counted = starts or [lowering.empty(TensorType(IntegerType(32), batch))]
     loops = rank + batch_rank
     sources = [lowering.get(update) for update in updates]
     unsigned = is_unsigned(tensor_type(indices).element_type)
     block = body_of(op)
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        accumulators = args[len(starts) :]
+        accumulators = args[len(counted) :]
         hit, at = scatter.locate(s, args[: len(starts)], batch_rank, unsigned)
         values = [s.extract(source, at) for source in sources]
         results = emit_region(lowering, s, block, [*accumulators, *values])
         return [s.select(hit, new, old) for new, old in zip(results, accumulators, strict=True)]
 
     results = lowering.generic(
-        starts,
+        counted,
         [lowering.get(operand) for operand in operands],
-        [map_attr(loops, tuple(range(rank, loops)))] * len(starts) + [map_attr(loops, tuple(range(rank)))] * count,
+        [map_attr(loops, tuple(range(rank, loops)))] * len(counted) + [map_attr(loops, tuple(range(rank)))] * count,
         [PARALLEL] * rank + [REDUCTION] * batch_rank,
         body,
     )

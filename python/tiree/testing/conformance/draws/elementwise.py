@@ -17,6 +17,7 @@ from tiree.testing.conformance.draws.program import (
     Value,
     is_complex,
     is_float,
+    tensor,
 )
 
 
@@ -140,15 +141,36 @@ def _complex(d: Draw, name: str, element: str) -> Drawn:
     return d.done([d.one(name, values, shape, f"complex<{element}>")])
 
 
+def _broadcast_select(d: Draw, name: str, element: str) -> Drawn:
+    shape = d.shape(lowest=1, zero=0)
+    shapes = [tuple(1 if d.chance(30) else extent for extent in shape) for _ in range(2)]
+    operands = [d.argument(shapes[0], "i1"), d.argument(shapes[1], element), d.argument(shape, element)]
+    return d.done([d.one(name, operands, shape, element)])
+
+
+def _chlo_constant(d: Draw, name: str, element: str) -> Drawn:
+    """One value, of its own shape or in the shape of an operand."""
+    number = d.pick((0, 1, 2)) if element[0] in "ui" else d.pick((0.5, -2.0, 0.0))
+    text = str(number)
+    if name == "chlo.constant":
+        shape = d.shape(highest=2)
+        return d.done([d.one(name, [], shape, element, f"value = dense<{text}> : {tensor(shape, element)}")])
+    value = d.argument(d.shape(), element)
+    return d.done([d.one(name, [value], value.shape, element, f"value = {text} : {element}")])
+
+
 def _broadcasting(d: Draw, name: str, element: str) -> Drawn:
     """CHLO's binary ops: extents of 1 stretch, and a lower rank stands at the end."""
     shape = d.shape(lowest=1, zero=0)
     other = tuple(1 if d.chance(30) else extent for extent in shape)[d.below(len(shape) + 1) :]
     shapes = [shape, other] if d.chance(70) else [other, shape]
     floats = is_float(element) or is_complex(element)
-    low = 0.1 if "power" in name or "zeta" in name else -4.0
+    low = 1.1 if "zeta" in name or "poly" in name else 0.1 if "power" in name else -4.0
     edges = 0 if "power" in name or "zeta" in name or "poly" in name or not floats else 8
-    values = [d.argument(each, element, low=low, edges=edges) for each in shapes]
+    if "shift" in name:
+        values = [d.argument(shapes[0], element, low=-100, high=100), d.argument(shapes[1], element, low=0, high=40)]
+    else:
+        values = [d.argument(each, element, low=low, edges=edges) for each in shapes]
     properties, result = "", element
     if name == "chlo.broadcast_compare":
         result = "i1"
@@ -214,7 +236,11 @@ _BINARY: dict[str, tuple[Drawer, tuple[str, ...]]] = {
         for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "remainder", "compare")
     },
     **{f"chlo.broadcast_{name}": (_broadcasting, ("f32",)) for name in ("atan2", "complex", "power", "next_after")},
-    **{f"chlo.broadcast_{name}": (_broadcasting, ("i32", "ui8")) for name in ("and", "or", "xor")},
+    **{f"chlo.broadcast_{name}": (_broadcasting, ("f64",)) for name in ("zeta", "polygamma")},
+    **{
+        f"chlo.broadcast_{name}": (_broadcasting, ("i32", "ui8"))
+        for name in ("and", "or", "xor", "shift_left", "shift_right_arithmetic", "shift_right_logical")
+    },
 }
 
 ELEMENTWISE: dict[str, Entry] = {
@@ -226,6 +252,9 @@ ELEMENTWISE: dict[str, Entry] = {
     "stablehlo.imag": Entry(_abs, COMPLEX),
     "stablehlo.compare": Entry(_compare, ANY),
     "stablehlo.select": Entry(_select, ANY),
+    "chlo.broadcast_select": Entry(_broadcast_select, ("f32", "i32")),
+    "chlo.constant": Entry(_chlo_constant, ("f32", "i32")),
+    "chlo.constant_like": Entry(_chlo_constant, ("f32", "i32")),
     "stablehlo.clamp": Entry(_clamp, REALS),
     "stablehlo.convert": Entry(_convert, ANY),
     "stablehlo.bitcast_convert": Entry(_bitcast, REALS + COMPLEX),
