@@ -135,6 +135,10 @@ def test_command_counts_and_writes(clone: Path, tmp_path: Path, capsys: pytest.C
     assert "`deeper/some/1:wrong_at_two`: result 0: 1 of 3 values off" in text
     cases = json.loads(files[1].read_text())["suites"]["interpreter"]["cases"]
     assert [case["status"] for case in cases] == [PASS, WRONG, PASS, SKIPPED, REFUSED]
+    again = tmp_path / "again.md"
+    assert main(["--suite=interpreter", f"--reuse={files[1]}", f"--page={again}"]) == 1
+    assert "2 of 4 pass" in capsys.readouterr().out
+    assert again.read_text().partition("## Totals")[2] == text.partition("## Totals")[2]
 
 
 def test_a_program_that_ends_its_process_or_hangs_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

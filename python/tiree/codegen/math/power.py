@@ -101,7 +101,9 @@ def cbrt(x: Value, single: bool = False) -> Value:
     """Newton's method from a guess that divides the exponent by three; f64."""
     a = x.abs()
     subnormal = a.lt(2.0**-1022)
-    raised = subnormal.where(a * 2.0**54, a)
+    # Near the largest value 3a, which is below, would be infinite.
+    huge = a.gt(2.0**1000)
+    raised = subnormal.where(a * 2.0**54, huge.where(a * 2.0**-54, a))
     # A third of the bits plus two thirds of the bias is the cube root to five bits.
     bits = raised.bits()
     third = (bits.shift_right_logical(32) * 0x55555556).shift_right_logical(32) << 32
@@ -115,7 +117,7 @@ def cbrt(x: Value, single: bool = False) -> Value:
     product, error = two_product(square, t)
     residue = ((raised - product) - error) - square_error * t
     t = t + residue / (square * 3.0)
-    t = subnormal.where(t * 2.0**-18, t)
+    t = subnormal.where(t * 2.0**-18, huge.where(t * 2.0**18, t))
     plain = (a.eq(0.0) | a.eq(_INFINITY) | a.is_nan()).where(a, t)
     return plain.copysign(x)
 

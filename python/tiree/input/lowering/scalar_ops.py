@@ -284,8 +284,10 @@ def _atan2(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValu
 
 
 def _logistic(s: ScalarBuilder, x: SSAValue) -> SSAValue:
+    """1 / (1 + e) with e = exp(-|x|), or e / (1 + e) for x < 0, which is small before exp(-x) is too large."""
     one = s.constant(x.type, 1.0)
-    return s.div(one, s.add_(one, s.unary(math.ExpOp, s.neg(x))))
+    e = s.unary(math.ExpOp, s.neg(s.abs(x)))
+    return s.div(s.select(s.cmpf("olt", x, s.constant(x.type, 0.0)), e, one), s.add_(one, e))
 
 
 def _reduce_precision(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:

@@ -72,6 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one case (default 120)")
     parser.add_argument("--device", default="local-sync", help="where the programs run (default local-sync)")
     parser.add_argument("--json", metavar="FILE", help="write all verdicts")
+    parser.add_argument("--reuse", metavar="FILE,...", help="take the suites of earlier --json files from there")
     parser.add_argument("--page", metavar="FILE", help="write the page of the documentation")
     parser.add_argument("--show", metavar="NAME", help="print the program of a case of the one suite named, and stop")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -91,7 +92,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if flags.show:
         return _show(flags, parser)
-    results = [_run(name, flags) for name in flags.suite]
+    earlier = _earlier(flags.reuse) if flags.reuse else {}
+    results = [earlier.get(name) or _run(name, flags) for name in flags.suite]
     _write(results, flags)
     _print(results)
     return 1 if any(result.failures for result in results) else 0
@@ -167,7 +169,12 @@ class _Progress:
 def _write(results: Sequence[SuiteResult], flags: argparse.Namespace) -> None:
     if flags.json:
         content: dict[str, Any] = {
-            result.name: {"reason": result.reason, "cases": [asdict(verdict) for verdict in result.verdicts]}
+            result.name: {
+                "title": result.title,
+                "reason": result.reason,
+                "size": result.size,
+                "cases": [asdict(verdict) for verdict in result.verdicts],
+            }
             for result in results
         }
         Path(flags.json).write_text(json.dumps({"seed": flags.seed, "suites": content}, indent=1) + "\n")
@@ -175,6 +182,16 @@ def _write(results: Sequence[SuiteResult], flags: argparse.Namespace) -> None:
         from tiree.testing.conformance.page import page
 
         Path(flags.page).write_text(page(results, _command(flags), flags.seed))
+
+
+def _earlier(files: str) -> dict[str, SuiteResult]:
+    """The results in files that `--json` wrote, by suite."""
+    found: dict[str, SuiteResult] = {}
+    for file in files.split(","):
+        for name, entry in json.loads(Path(file).read_text())["suites"].items():
+            verdicts = [Verdict(**{**case, "ops": tuple(case["ops"])}) for case in entry["cases"]]
+            found[name] = SuiteResult(name, entry["title"], verdicts, entry["reason"], entry["size"])
+    return found
 
 
 def _command(flags: argparse.Namespace) -> str:

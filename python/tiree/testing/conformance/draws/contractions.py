@@ -29,11 +29,14 @@ def _dot_general(d: Draw, name: str, element: str) -> Drawn:
         contracted[0] = 0
     numbers: list[list[int]] = []
     shapes: list[list[int]] = []
+    bound = len(batch) + len(contracted)
+    rest: list[int] = []
     for free in (left, right):
         extents = batch + contracted + free
         order = d.permutation(len(extents))
         shapes.append([extents[place] for place in order])
-        numbers.append([order.index(place) for place in range(len(batch) + len(contracted))])
+        rest += [extents[place] for place in order if place >= bound]
+        numbers.append([order.index(place) for place in range(bound)])
     values = [d.argument(shape, element, **_tame(element)) for shape in shapes]
     count = len(batch)
     properties = (
@@ -44,7 +47,7 @@ def _dot_general(d: Draw, name: str, element: str) -> Drawn:
     result = element if is_float(element) or is_complex(element) or element in ("i32", "i64", "ui32", "ui64") else "i32"
     if element.startswith("ui") and result == "i32":
         result = "ui32"
-    return d.done([d.one(name, values, [*batch, *left, *right], result, properties)])
+    return d.done([d.one(name, values, [*batch, *rest], result, properties)])
 
 
 def _dot(d: Draw, name: str, element: str) -> Drawn:

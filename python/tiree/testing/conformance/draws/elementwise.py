@@ -117,7 +117,7 @@ def _bitcast(d: Draw, name: str, element: str) -> Drawn:
     results: list[Value] = []
     for target in (*REALS, *COMPLEX):
         wide = DTYPES[target].itemsize
-        if is_complex(target) and not is_complex(element):
+        if is_complex(target) != is_complex(element):
             continue
         if wide == size:
             results.append(d.one(name, [value], shape, target))
