@@ -13,6 +13,21 @@ def test_page_is_up_to_date() -> None:
     assert PAGE.read_text().splitlines() == page().splitlines(), hint
 
 
+@pytest.mark.parametrize(("op", "element"), [("is_finite", "i32"), ("shift_left", "complex<f32>"), ("not", "f32")])
+def test_types_that_an_op_does_not_have_are_refused_by_name(op: str, element: str) -> None:
+    """All pairs are asked by `page`, through which a fault of the compiler would come."""
+    count = 2 if op == "shift_left" else 1
+    type, result = f"tensor<3x{element}>", "tensor<3xi1>" if op == "is_finite" else f"tensor<3x{element}>"
+    names = ", ".join(f"%{number}" for number in range(count))
+    arguments = ", ".join(f"%{number}: {type}" for number in range(count))
+    text = f"""func.func @f({arguments}) -> {result} {{
+  %r = "stablehlo.{op}"({names}) : ({", ".join([type] * count)}) -> {result}
+  return %r : {result}
+}}"""
+    with pytest.raises(CompileError, match="stablehlo." + op + ".*" + element.partition("<")[0]):
+        tiree.compile(text)
+
+
 def test_what_is_asked() -> None:
     assert accepts("stablehlo.add", "f32")
     assert not accepts("stablehlo.sine", "i32")

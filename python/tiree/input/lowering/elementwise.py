@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.input.lowering.chlo_ops import CHLO_SCALAR
 from tiree.input.lowering.complex_ops import COMPLEX, concerns_complex, with_complex
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, signless, tensor_type
 from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder
-from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type
-from tiree.support.typed import is_complex_type, is_tensor_type
+from tiree.input.lowering.scalar_ops import SCALAR, Scalar, UnsupportedType, element_type, is_float
+from tiree.support.typed import is_complex_type, is_integer_type, is_tensor_type
 
 _REAL = SCALAR | CHLO_SCALAR
 SCALARS: dict[str, Scalar] = _REAL | {name: with_complex(name, _REAL.get(name)) for name in COMPLEX}
@@ -45,9 +45,22 @@ def check_bitcast(op: Operation) -> None:
         raise Unsupported(f"from {op.operands[0].type} to {op.results[0].type}: element sizes differ")
 
 
+_FLOATS = ("complex", "is_finite", "is_inf", "is_neg_inf", "is_pos_inf", "next_after", "reduce_precision")
+_INTEGERS = ("mulhi", "not", "shift_left", "shift_right_arithmetic", "shift_right_logical")
+ELEMENTS: dict[str, Callable[[Attribute], bool]] = {
+    **dict.fromkeys(_FLOATS, is_float),
+    **dict.fromkeys(_INTEGERS, is_integer_type),
+    "conj": is_complex_type,
+}
+"""The element types of ops whose functions do not look, by the name without dialect and `broadcast_`."""
+
+
 def run_scalar(scalar: Scalar, s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
     if op.name not in COMPLEX and concerns_complex(op):
         raise Unsupported(f"on elements of type {element_type(op.operands[0])}")
+    fits = ELEMENTS.get(op.name.partition(".")[2].removeprefix("broadcast_"))
+    if fits is not None and not fits(type := element_type(op.operands[0])):
+        raise Unsupported(f"on elements of type {type}")
     try:
         return scalar(s, op, args)
     except UnsupportedType as error:

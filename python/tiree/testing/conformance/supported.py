@@ -61,8 +61,9 @@ program says otherwise; [dynamic shapes](../decisions/dynamic_shapes.md).
 
 
 def accepts(op: str, element: str) -> bool:
-    """Whether a program of `op` on elements of a type is lowered."""
-    from tiree.driver import Job, run_job
+    """Whether a program of `op` on elements of a type is lowered. Lets faults of the compiler through."""
+    from tiree.dialects import get_context, read_module
+    from tiree.pipeline import run_pipeline
     from tiree.support.options import CompileOptions
 
     try:
@@ -71,7 +72,8 @@ def accepts(op: str, element: str) -> bool:
         # No such program exists, as for a comparison of complex numbers by size.
         return False
     try:
-        run_job(Job(text.encode(), "<op>", CompileOptions(), compile_to="input"))
+        ctx = get_context()
+        run_pipeline(read_module(text.encode(), ctx, "<op>"), CompileOptions(), "start", "input", ctx=ctx)
     except CompileError:
         return False
     return True
