@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import tiree
 from tiree.support.errors import SUPPORTED_OPS, CompileError
+from tiree.testing.conformance.draws import DRAWS
 from tiree.testing.conformance.supported import PAGE, accepts, page
 
 
@@ -15,7 +16,6 @@ def test_page_is_up_to_date() -> None:
 
 @pytest.mark.parametrize(("op", "element"), [("is_finite", "i32"), ("shift_left", "complex<f32>"), ("not", "f32")])
 def test_types_that_an_op_does_not_have_are_refused_by_name(op: str, element: str) -> None:
-    """All pairs are asked by `page`, through which a fault of the compiler would come."""
     count = 2 if op == "shift_left" else 1
     type, result = f"tensor<3x{element}>", "tensor<3xi1>" if op == "is_finite" else f"tensor<3x{element}>"
     names = ", ".join(f"%{number}" for number in range(count))
@@ -26,6 +26,11 @@ def test_types_that_an_op_does_not_have_are_refused_by_name(op: str, element: st
 }}"""
     with pytest.raises(CompileError, match="stablehlo." + op + ".*" + element.partition("<")[0]):
         tiree.compile(text)
+
+
+@pytest.mark.parametrize("element", ["i1", "i8", "ui32", "f16", "f64", "complex<f64>"])
+def test_no_op_on_any_element_type_is_a_fault_of_the_compiler(element: str) -> None:
+    assert {op for op in DRAWS if accepts(op, element)} > {"stablehlo.reshape"}
 
 
 def test_what_is_asked() -> None:

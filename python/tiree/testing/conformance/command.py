@@ -189,7 +189,9 @@ def _earlier(files: str) -> dict[str, SuiteResult]:
     found: dict[str, SuiteResult] = {}
     for file in files.split(","):
         for name, entry in json.loads(Path(file).read_text())["suites"].items():
-            verdicts = [Verdict(**{**case, "ops": tuple(case["ops"])}) for case in entry["cases"]]
+            verdicts = [Verdict(**case) for case in entry["cases"]]
+            for verdict in verdicts:
+                verdict.ops = tuple(verdict.ops)
             found[name] = SuiteResult(name, entry["title"], verdicts, entry["reason"], entry["size"])
     return found
 
