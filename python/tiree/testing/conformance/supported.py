@@ -61,7 +61,7 @@ program says otherwise; [dynamic shapes](../decisions/dynamic_shapes.md).
 
 
 def accepts(op: str, element: str) -> bool:
-    """Whether a program of `op` on elements of a type is lowered. Raises `InternalError` for a fault of the compiler."""
+    """Whether a program of `op` on elements of a type is lowered. Raises `InternalError` for a compiler's fault."""
     from tiree.dialects import get_context, read_module
     from tiree.pipeline import run_pipeline
     from tiree.support.options import CompileOptions
