@@ -11,7 +11,6 @@ from tiree.input.lowering import (
     elementwise,
     expand,
     gather,
-    numpy_broadcast,
     reduce,
     scatter,
     select_and_scatter,
@@ -35,6 +34,5 @@ HANDLERS = {
     **fft.HANDLERS,
     **triangular.HANDLERS,
     **cholesky.HANDLERS,
-    **numpy_broadcast.HANDLERS,
     **custom_calls.HANDLERS,
 }
