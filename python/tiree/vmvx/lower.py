@@ -1,4 +1,4 @@
-"""`tiree-vmvx-select-strategies` and `tiree-vmvx-lower-to-loops`: what codegen does, in scalars, for `vmvx` variants."""
+"""`tiree-vmvx-select-strategies` and `tiree-vmvx-lower-to-loops`: as codegen does, in scalars, for `vmvx` variants."""
 
 from __future__ import annotations
 
