@@ -6,6 +6,8 @@ memory as it was on entry. `protect` replaces a load that a store could disturb 
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from xdsl.dialects.linalg.ops import YieldOp
 from xdsl.ir import Block
 from xdsl.ir.affine import AffineMap
@@ -78,7 +80,7 @@ def protect(info: DispatchInfo) -> bool:
 
 
 def _protect(info: DispatchInfo) -> bool:
-    if not any(store.ref.writable and _is_read_write(info, store.ref) for store in info.stores):
+    if not works_in_place(info):
         return False
     if all(element_count(store.node.shape) <= 1 for store in info.stores) and not any(
         isinstance(store.node, InsertNode) for store in info.stores
@@ -89,6 +91,11 @@ def _protect(info: DispatchInfo) -> bool:
     for node in disturbed:
         _replace(info, node, _snapshot(info, node))
     return bool(disturbed)
+
+
+def works_in_place(info: DispatchInfo) -> bool:
+    """Whether the dispatch reads memory that it writes."""
+    return any(store.ref.writable and _is_read_write(info, store.ref) for store in info.stores)
 
 
 def _is_read_write(info: DispatchInfo, ref: BindingRef) -> bool:
@@ -115,22 +122,46 @@ def _loads(info: DispatchInfo) -> list[LoadNode]:
 
 def _is_disturbed(info: DispatchInfo, load: LoadNode) -> bool:
     for store in info.stores:
-        if isinstance(load.ref, BindingRef) and overlap(load.ref, store.ref):
-            same = load.ref == store.ref and load.view == store.view and len(info.stores) == 1
-            if not (same and _pointwise(info, load)):
-                return True
+        if not isinstance(load.ref, BindingRef) or not overlap(load.ref, store.ref):
+            continue
+        if load.ref != store.ref or not _written_together(info, load) or not _pointwise(info, load):
+            return True
     return False
 
 
+def _written_together(info: DispatchInfo, load: LoadNode) -> bool:
+    """Whether what is stored is stored where `load` reads: a single store, or those of the parts of complex numbers.
+
+    The parts are results of one generic, so that at each point all are computed before one is stored.
+    """
+    first = info.stores[0]
+    if len(info.stores) == 1:
+        return load.view == first.view
+    makers = {store.node.generic if isinstance(store.node, ResultNode) else None for store in info.stores}
+    if len(info.stores) != 2 or None in makers or len(makers) != 1:
+        return False
+    low, high = sorted((store.view for store in info.stores), key=lambda view: view.base)
+    pair = high == replace(low, base=low.base + 1) and low.base % 2 == 0
+    even = all(stride % 2 == 0 for stride in low.strides) and all(factor % 2 == 0 for _, factor in low.dynamic)
+    return pair and even and load.view in (low, high)
+
+
 def _pointwise(info: DispatchInfo, load: LoadNode) -> bool:
-    """Whether `load` is read only at the index that is being written: all generics have identity maps around it."""
+    """Whether `load` is read only at the index that is being written: all generics have identity maps around it.
+
+    Or it is what a reduction starts from, which is read once for each element, before that is written.
+    """
     nodes = reachable([store.node for store in info.stores])
     if any(not isinstance(n, (ResultNode, LoadNode, FillNode)) for n in nodes):
         return False
     for generic in {n.generic: None for n in nodes if isinstance(n, ResultNode)}:
         identity = list(range(len(generic.loops)))
-        if generic.reduction_dims or load in generic.extracted.values():
+        if load in generic.extracted.values():
             return False
+        if generic.reduction_dims:
+            if not _accumulates(info, generic, load):
+                return False
+            continue
         if any(generic.output_map(k).plain_dims != identity for k in range(generic.num_results)):
             return False
         for n, operand in enumerate(generic.operands):
@@ -138,6 +169,18 @@ def _pointwise(info: DispatchInfo, load: LoadNode) -> bool:
             if reads and generic.maps[n].plain_dims != identity:
                 return False
     return True
+
+
+def _accumulates(info: DispatchInfo, generic: GenericNode, load: LoadNode) -> bool:
+    """Whether a reduction that is stored as it is reads `load` only as what its own elements start from."""
+    if any(not isinstance(store.node, ResultNode) or store.node.generic is not generic for store in info.stores):
+        return False
+    parallel = list(generic.parallel_dims)
+    if any(generic.output_map(k).plain_dims != parallel for k in range(generic.num_results)):
+        return False
+    inits = generic.operands[generic.num_inputs :]
+    others = [*generic.operands[: generic.num_inputs], *(init for init in inits if not isinstance(init, LoadNode))]
+    return all(load not in reachable([node]) for node in others)
 
 
 def _snapshot(info: DispatchInfo, load: LoadNode) -> ResultNode:

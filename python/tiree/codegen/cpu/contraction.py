@@ -12,7 +12,7 @@ from typing import Any
 
 from tiree.codegen.common.body import TRAPPING
 from tiree.codegen.common.graph import DispatchInfo
-from tiree.codegen.common.hazards import protect
+from tiree.codegen.common.hazards import protect, works_in_place
 from tiree.codegen.cpu.contraction_form import Contraction, contraction_of, is_contraction
 from tiree.codegen.cpu.contraction_kernel import BlockKernel
 from tiree.codegen.cpu.contraction_pairs import pair_element
@@ -38,7 +38,7 @@ class BlockedContraction:
     name = "blocked-contraction"
 
     def match(self, info: DispatchInfo, target: TargetDescription) -> BlockConfig | None:
-        if not is_contraction(info) or protect(info):
+        if not is_contraction(info) or protect(info) or works_in_place(info):
             return None
         stages = store_stages(info)
         if len(stages) != 1:

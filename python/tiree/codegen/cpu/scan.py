@@ -27,7 +27,7 @@ from tiree.codegen.common.graph import (
     bits_of,
     storage_element,
 )
-from tiree.codegen.common.hazards import protect
+from tiree.codegen.common.hazards import protect, works_in_place
 from tiree.codegen.common.linear import ZERO, Lin
 from tiree.codegen.common.points import Point
 from tiree.codegen.common.reduce import ScanSteps
@@ -182,7 +182,7 @@ class Scan:
     def match(self, info: DispatchInfo, target: TargetDescription) -> ScanConfig | None:
         generics = live_generics(info)
         reducing = [g for g in generics if g.reduction_dims]
-        if len(reducing) != 1 or protect(info):
+        if len(reducing) != 1 or protect(info) or works_in_place(info):
             return None
         scan = _find(reducing[0])
         stages = store_stages(info)
