@@ -228,8 +228,8 @@ def constant(cursor: Cursor, type: TensorType[Attribute] | VectorType[Attribute]
 
 
 def _bits(blob: memoryview, count: int) -> bytes:
-    """A byte an element. One byte 0xFF, and one byte for more than eight elements, stand for all of them."""
-    if len(blob) == 1 and (count == 1 or blob[0] == 0xFF or count > 8):
+    """A byte an element. One byte 0xFF or 0, and one byte for more than eight elements, stand for all of them."""
+    if len(blob) == 1 and (count == 1 or blob[0] in (0, 0xFF) or count > 8):
         return b"\1" if blob[0] else b"\0"
     if len(blob) != (count + 7) // 8 or len(blob) == count:
         return bytes(blob)
