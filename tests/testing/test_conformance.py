@@ -29,6 +29,7 @@ from tiree.testing.conformance.comparison import almost_equal, difference, equal
 from tiree.testing.conformance.drawn_programs import work_of
 from tiree.testing.conformance.draws import DRAWS
 from tiree.testing.conformance.execute import execute, op_names
+from tiree.testing.conformance.factors import check_general, check_singular, check_symmetric
 from tiree.testing.conformance.interpreter_tests import InterpreterTests
 from tiree.testing.conformance.page import page
 from tiree.testing.conformance.tally import SuiteResult
@@ -196,6 +197,25 @@ def test_comparisons() -> None:
     tiny = np.array([1e-45], np.float32)
     assert within_ulps(tiny, -tiny, 2) is None
     assert within_ulps(np.array([np.inf], np.float32), np.array([3.4028235e38], np.float32), 5) is not None
+
+
+def test_factors_may_differ_by_signs_but_not_in_what_they_are_for() -> None:
+    random = np.random.RandomState(0)
+    a = random.uniform(-1, 1, (2, 5, 5)).astype(np.float32)
+    symmetric = a + np.swapaxes(a, 1, 2)
+    values, vectors = np.linalg.eigh(symmetric)
+    signs = np.float32([1, -1, -1, 1, -1])
+    assert check_symmetric(symmetric, True, [vectors, values], [vectors * signs, values]) is None
+    assert check_symmetric(symmetric, True, [vectors, values], [vectors[..., ::-1], values]) is not None
+    assert check_symmetric(symmetric, True, [vectors, values], [vectors, values[..., ::-1]]) is not None
+    u, s, vh = np.linalg.svd(a)
+    assert check_singular(a, [s, u, vh], [s, u * signs, vh * signs[:, None]]) is None
+    assert check_singular(a, [s, u, vh], [s, u * signs, vh]) is not None
+    assert check_singular(a, [s], [s * 2]) is not None
+    w, v = np.linalg.eig(a)
+    assert check_general(a, False, True, [w, v], [w[..., ::-1], v[..., ::-1]]) is None
+    assert check_general(a, False, True, [w, v], [w[..., ::-1], v]) is not None
+    assert check_general(a, False, True, [w, v], [w * 2, v]) is not None
 
 
 def test_ops_of_a_program() -> None:
