@@ -91,7 +91,9 @@ def quantized(element: Attribute) -> Quantized | None:
 
 def quantized_type(type: Attribute) -> Quantized | None:
     """The quantized element type of a tensor type."""
-    return quantized(type.element_type) if is_tensor_type(type) else None
+    if not is_tensor_type(type) or not isinstance(type.element_type, UnregisteredAttr):
+        return None
+    return quantized(type.element_type)
 
 
 def _parameters(build: Build, type: Quantized, element: Attribute, values: tuple[float, ...], x: SSAValue) -> SSAValue:
