@@ -15,7 +15,7 @@ from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 from tiree.dialects import stream, util
 from tiree.dialects.arith import constant_int
 from tiree.dialects.stream import ResourceAccess
-from tiree.stream.packing import Interval, max_live_bytes
+from tiree.stream.packing import ALIGNMENT, aligned
 from tiree.support.typed import int_of
 
 
@@ -107,6 +107,30 @@ def _tensors(execute: stream.CmdExecuteOp, slab: SSAValue) -> list[TensorMemory]
     return sorted((*done, *live), key=lambda t: (t.first, t.offset))
 
 
+def _most_live(execute: stream.CmdExecuteOp, slab: SSAValue) -> int:
+    """The most bytes of the slab that hold, at one command, what it or a later one reads or what it writes."""
+    commands = [
+        [
+            (offset // ALIGNMENT * ALIGNMENT, aligned(offset + size), access)
+            for resource, offset, size, access in _accesses(command)
+            if resource is slab
+        ]
+        for command in commands_of(execute)
+    ]
+    borders = sorted({border for ranges in commands for start, end, _ in ranges for border in (start, end)})
+    number = {border: index for index, border in enumerate(borders)}
+    live: set[int] = set()  # pieces between borders, by number
+    most = 0
+    for ranges in reversed(commands):
+        read: set[int] = set()
+        written: set[int] = set()
+        for start, end, access in ranges:
+            (written if access == ResourceAccess.WRITE else read).update(range(number[start], number[end]))
+        most = max(most, sum(borders[piece + 1] - borders[piece] for piece in live | read | written))
+        live = (live - written) | read
+    return most
+
+
 def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
     """The plan of every execution that has transients, in program order."""
     reports: list[ExecutionMemory] = []
@@ -122,7 +146,7 @@ def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
                 if argument.type != stream.ResourceType("transient") or constant_int(size) is None:
                     continue
                 tensors = _tensors(execute, argument)
-                live = max_live_bytes([Interval(t.size, t.first, t.last) for t in tensors])
+                live = _most_live(execute, argument)
                 reports.append(
                     ExecutionMemory(
                         function.sym_name.data,
