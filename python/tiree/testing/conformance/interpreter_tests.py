@@ -39,7 +39,7 @@ _NOT_ONE_PROGRAM = {
 _ULPS = 1.0
 _TOLERANCE = 1e-4
 
-_FLOAT8 = {
+_SMALL_FLOATS = {
     "f8E4M3FN": "float8_e4m3fn",
     "f8E5M2": "float8_e5m2",
     "f8E4M3FNUZ": "float8_e4m3fnuz",
@@ -48,6 +48,9 @@ _FLOAT8 = {
     "f8E4M3": "float8_e4m3",
     "f8E3M4": "float8_e3m4",
     "f8E8M0FNU": "float8_e8m0fnu",
+    "f6E2M3FN": "float6_e2m3fn",
+    "f6E3M2FN": "float6_e3m2fn",
+    "f4E2M1FN": "float4_e2m1fn",
 }
 
 
@@ -130,7 +133,7 @@ def symbol_name(op: Operation) -> str:
 
 def array_of(value: DenseAttr) -> Array:
     """A constant as an array; narrow floats by `ml_dtypes`. Raises TypeError for types that numpy cannot hold."""
-    name = _FLOAT8.get(value.element_type.name) or _FLOAT8.get(str(value.element_type))
+    name = _SMALL_FLOATS.get(value.element_type.name) or _SMALL_FLOATS.get(str(value.element_type))
     if name is None:
         return value.to_numpy()
     import ml_dtypes
