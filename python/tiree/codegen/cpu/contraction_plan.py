@@ -18,6 +18,7 @@ from tiree.codegen.cpu.contraction_form import Contraction
 from tiree.codegen.cpu.contraction_pairs import pair_element
 from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.codegen.cpu.nest import Loop, distribute
+from tiree.codegen.cpu.tiles import choose_tile, latency
 from tiree.support.cpu_target import TargetDescription
 
 LANE_BLOCK_BYTES = 128 << 10
@@ -96,7 +97,7 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     if width < 2 or lanes < width // 2 or not c.rows or not c.sums:
         return None
     most, vectors = register_tile(target, -(-lanes // width))
-    tiles = row_tiles([c.size(g) for g in c.rows], most)
+    tiles = row_tiles([c.size(g) for g in c.rows], most, vectors, latency(target))
     sums = _ordered_sums(c)
     panel = vectors * width
     pair = _pairing(c, target, sums)
@@ -137,29 +138,20 @@ def _pairing(c: Contraction, target: TargetDescription, sums: Sequence[int]) -> 
     return pair_element(c, target) if tail == 0 or (tail != 1 and target.has_avx512) else None
 
 
-def row_tiles(sizes: Sequence[int], most: int) -> list[int]:
-    """Rows per tile along each group: the innermost first, whole inner groups before outer ones are tiled too."""
+def row_tiles(sizes: Sequence[int], most: int, vectors: int, least: int) -> list[int]:
+    """Rows per tile along each group: the innermost first, whole inner groups before outer ones are tiled too.
+
+    `most` are as many as have room; `least` vectors of sums are enough.
+    """
     tiles = [1] * len(sizes)
     for k in range(len(sizes) - 1, -1, -1):
-        tiles[k] = best_tile(sizes[k], most)
-        if tiles[k] < sizes[k]:
-            break
+        choices = [(rows, vectors) for rows in range(1, min(sizes[k], most) + 1)]
+        tiles[k], _ = choose_tile(sizes[k], vectors, 1, least, choices)
+        vectors *= tiles[k]
         most //= tiles[k]
+        if tiles[k] < sizes[k] or vectors >= least:
+            break
     return tiles
-
-
-def best_tile(size: int, most: int) -> int:
-    """The tile of at most `most` rows that wastes least: few tiles, and a remainder that is not tiny."""
-    if size <= most:
-        return size
-
-    def cost(tile: int) -> float:
-        rest = size % tile
-        total = size // tile * (tile + 1.5)
-        # A remainder is one more kernel to compile.
-        return (total + max(rest, 4) + 2.5) * 1.06 if rest else total
-
-    return min(range(max(1, most // 2), most + 1), key=lambda t: (cost(t), -t))
 
 
 def round_up(n: int, step: int) -> int:

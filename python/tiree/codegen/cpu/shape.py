@@ -17,7 +17,7 @@ from tiree.codegen.common.points import ReductionPlan
 from tiree.codegen.common.views import element_count, row_major_strides
 from tiree.codegen.cpu.nest import Loop
 from tiree.codegen.cpu.stages import Stage, is_expensive
-from tiree.codegen.cpu.tiles import choose_tile
+from tiree.codegen.cpu.tiles import choose_tile, latency
 from tiree.support.cpu_target import TargetDescription
 
 MOST_ROWS = 14
@@ -308,7 +308,7 @@ def _shape_lanes(
         for vectors in range(1, most + 1)
         for tile in range(1, 1 + min(_size(view, shared), max(1, budget // vectors), MOST_ROWS))
     ]
-    tile, vectors = choose_tile(_size(view, shared), size, width, tiles)
+    tile, vectors = choose_tile(_size(view, shared), size, width, latency(target), tiles)
     shape.loops = _row_tiles(view, groups, lane, budget // vectors, vectors, {shared: tile})
     shape.loops.append(_loop(view, lane, width * vectors, width))
     shape.one_tail = masked
