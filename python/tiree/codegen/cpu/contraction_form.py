@@ -27,6 +27,8 @@ from tiree.codegen.common.points import Point
 from tiree.codegen.common.views import element_count
 from tiree.codegen.cpu.stages import Stage
 
+STAGED_DEPTH = 128
+"""Products of a sum from which on the way through scratch is short beside it."""
 COMPUTE = {"bf16": F32, "f16": F32}
 """Types whose sums are kept in another type: products of 16-bit floats are added in f32 and rounded once."""
 
@@ -370,3 +372,16 @@ def _sorted_out(
 
 def _adjacent(a: int, b: int, order: Sequence[int]) -> bool:
     return order.index(b) == order.index(a) + 1
+
+
+def epilogue_ops(c: Contraction) -> int:
+    """Operations on each finished sum."""
+    inside = {n.generic: None for n in reachable([c.node]) if isinstance(n, ResultNode)}
+    around = reachable([o.node for o in c.stage.outputs])
+    found = {n.generic: None for n in around if isinstance(n, ResultNode) and n.generic not in inside}
+    return sum(1 for g in found for op in g.body.ops if op.results and op.name != "arith.constant")
+
+
+def stages_sums(c: Contraction) -> bool:
+    """Whether finished sums go through scratch, where tiles have several rows, so that there is code for one row."""
+    return c.depth >= STAGED_DEPTH and epilogue_ops(c) >= 2

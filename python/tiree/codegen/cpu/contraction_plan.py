@@ -13,8 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute
 
-from tiree.codegen.common.graph import GenericNode
-from tiree.codegen.cpu.contraction_form import Contraction
+from tiree.codegen.cpu.contraction_form import Contraction, epilogue_ops, stages_sums
 from tiree.codegen.cpu.contraction_pairs import pair_element
 from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.codegen.cpu.nest import Loop, distribute
@@ -117,12 +116,23 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     if lead + 1 == len(sums) and chunk % 2:
         pair = None
     packing = RowPacking(sums[-1], False) if pair is not None else _row_packing(c, sums, tiles, columns > panel)
-    epilogue = sum(1 for g in _epilogue(c) for op in g.body.ops if op.results and op.name != "arith.constant")
+    epilogue = epilogue_ops(c)
     loops = [Loop(c.size(g), g) for g in c.outer]
     loops.append(Loop(-(-lanes // columns), c.lanes))
     loops += [Loop(c.size(g), g, tile) for g, tile in zip(c.rows, tiles, strict=True)]
     plan = BlockPlan(
-        width, vectors, columns, tiles, sums, lead, chunk, wide, packing, pair, epilogue > REGISTER_EPILOGUE_OPS, loops
+        width,
+        vectors,
+        columns,
+        tiles,
+        sums,
+        lead,
+        chunk,
+        wide,
+        packing,
+        pair,
+        epilogue > REGISTER_EPILOGUE_OPS or stages_sums(c),
+        loops,
     )
     partial = min(PARTIAL_BYTES, scratch_limit(target) * 3 // 8) // element
     plan.loops = _distributed(c, plan, wanted, partial)
@@ -156,16 +166,6 @@ def row_tiles(sizes: Sequence[int], most: int, vectors: int, least: int) -> list
 
 def round_up(n: int, step: int) -> int:
     return -(-n // step) * step
-
-
-def _epilogue(c: Contraction) -> list[GenericNode]:
-    from tiree.codegen.common.graph import ResultNode
-    from tiree.codegen.common.hazards import reachable
-
-    inside = {n.generic: None for n in reachable([c.node]) if isinstance(n, ResultNode)}
-    around = reachable([o.node for o in c.stage.outputs])
-    found = {n.generic: None for n in around if isinstance(n, ResultNode) and n.generic not in inside}
-    return list(found)
 
 
 def _ordered_sums(c: Contraction) -> list[int]:

@@ -17,6 +17,7 @@ from tiree.codegen.common.writing import Write, write_all
 from tiree.codegen.cpu.nest import Loop, Nest, chunk_count, distribute, distribute_tiles
 from tiree.codegen.cpu.schedule import Schedule
 from tiree.codegen.cpu.shape import StageShape
+from tiree.codegen.cpu.staged_nest import StagedNest, staged_contraction
 from tiree.codegen.cpu.stages import Output, Stage
 from tiree.codegen.cpu.strategy import Kernel
 from tiree.dialects.hal_executable import InterfaceWorkgroupIDOp
@@ -87,7 +88,11 @@ def emit_flat(ev: Evaluator, stages: Sequence[tuple[Stage, StageShape]], workgro
             write_outputs(ev, stage, points)
 
         loops = distribute_tiles(shape.loops, workgroups) if shape.transposed else distribute(shape.loops, workgroups)
-        nest = Nest(ev, loops, len(stage.domain), body, shape.masked_tail, one_tail=shape.one_tail)
+        c = staged_contraction(stage, loops)
+        if c is None:
+            nest = Nest(ev, loops, len(stage.domain), body, shape.masked_tail, one_tail=shape.one_tail)
+        else:
+            nest = StagedNest(ev, loops, len(stage.domain), body, shape.masked_tail, shape.one_tail, c)
         nests.append((nest, shape))
     grid = max([chunk_count(nest.loops) for nest, _ in nests], default=1)
     for nest, shape in nests:

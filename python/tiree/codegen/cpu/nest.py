@@ -200,6 +200,10 @@ class Nest:
 
     def emit(self, chosen: list[list[Lin]], masks: Sequence[SSAValue | None]) -> None:
         """The body at the cross product of the chosen indices; `masks` go with the last loop's."""
+        self.body(self.points(chosen, masks))
+
+    def points(self, chosen: list[list[Lin]], masks: Sequence[SSAValue | None]) -> list[Point]:
+        """The cross product of the chosen indices; `masks` go with the last loop's."""
         points: list[Point] = []
         for combination in product(*[range(len(c)) for c in chosen]):
             idx = [ZERO] * self.rank
@@ -207,7 +211,7 @@ class Nest:
                 idx[loop.dims[-1]] = indices[n]
             mask = masks[combination[-1]] if combination else None
             points.append(Point(tuple(idx), mask if mask is not None else self.mask))
-        self.body(points)
+        return points
 
 
 def workgroup_coordinates(ev: Evaluator, loops: Sequence[Loop]) -> list[Lin]:
