@@ -117,6 +117,8 @@ class _Walk:
     rows: int = 1
     columns: int = 1
     """A block: so many rows, so many vectors of each."""
+    alone: int = _ALONE
+    """Vectors of a row that is on its own."""
     open_rows: int = 1
     open_columns: int = 1
     width: int = 0
@@ -198,6 +200,13 @@ class _Lowering:
             wide = self.target.vector_registers >= 32
             walk.masked = len(nest.stores) == 1 and self._masks()
             walk.rows, walk.columns = (8 if wide else 4), (2 if walk.masked else 1)
+            size = sizes[-1]
+            if isinstance(size, int):
+                if walk.masked and self.target.has_avx512 and walk.lanes < size < self._vector():
+                    # One vector with lanes that are off, instead of a whole and an incomplete one.
+                    walk.lanes *= 2
+                walk.columns = max(1, min(walk.columns, size // walk.lanes))
+                walk.alone = max(1, min(_ALONE, size // walk.lanes))
         self._loops(nest, walk, sizes, [])
 
     def _range(self, size: int | SSAValue, multiple: int, axis: int) -> tuple[SSAValue, SSAValue]:
@@ -252,13 +261,24 @@ class _Lowering:
     ) -> None:
         """The last dimension: whole vectors, several at a time, then masked ones or single elements."""
         low, high = limits
-        columns = walk.columns if walk.open_rows > 1 or walk.columns == 1 else _ALONE
-        middle = self.ev.whole_steps(low, high, walk.lanes * columns)
-        self._one_loop(nest, replace(walk, width=walk.lanes, open_columns=columns), sizes, (low, middle), idx)
-        if middle == high:
+        size = sizes[-1]
+        # Parts of the dimension begin at multiples of this, so that nothing remains of a size that is one.
+        part = walk.lanes * walk.columns
+        whole = isinstance(size, int) and size % part == 0
+        alone = walk.open_rows == 1 and walk.masked and walk.rows > 1
+        for columns in (walk.alone, walk.columns) if alone and walk.alone > walk.columns else (walk.columns,):
+            step = walk.lanes * columns
+            if isinstance(size, int) and size < step:
+                continue
+            middle = high if whole and step == part else self.ev.whole_steps(low, high, step)
+            self._one_loop(nest, replace(walk, width=walk.lanes, open_columns=columns), sizes, (low, middle), idx)
+            low = middle
+            if low == high or not whole:
+                break
+        if low == high:
             return
         tail = replace(walk, width=walk.lanes, tail=True) if walk.masked else walk
-        self._one_loop(nest, tail, sizes, (middle, high), idx)
+        self._one_loop(nest, tail, sizes, (low, high), idx)
 
     def _one_loop(
         self,
