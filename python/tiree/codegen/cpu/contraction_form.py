@@ -27,7 +27,7 @@ from tiree.codegen.common.points import Point
 from tiree.codegen.common.views import element_count
 from tiree.codegen.cpu.stages import Stage
 
-STAGED_DEPTH = 128
+STAGED_DEPTH = 32
 """Products of a sum from which on the way through scratch is short beside it."""
 COMPUTE = {"bf16": F32, "f16": F32}
 """Types whose sums are kept in another type: products of 16-bit floats are added in f32 and rounded once."""

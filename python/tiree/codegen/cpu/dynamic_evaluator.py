@@ -154,7 +154,7 @@ class DynamicEvaluator(Evaluator):
             return low + (high - low) // step * step
         b = self.b
         length = b.binary(xarith.SubiOp, self.index_of(high), self.index_of(low))
-        rest = b.binary(xarith.RemSIOp, length, b.constant(step, INDEX))
+        rest = b.binary(xarith.RemUIOp, length, b.constant(step, INDEX))
         return b.binary(xarith.SubiOp, self.index_of(high), rest)
 
     def open_loop(
@@ -275,7 +275,7 @@ class DynamicEvaluator(Evaluator):
         if wanted:
             made = dict(zip(wanted, self._evaluate(tensor, wanted), strict=True))
             for idx, value in made.items():
-                self._remember(tensor, idx, value)
+                self.remember(tensor, idx, value)
             found = [made[idx] if value is None else value for idx, value in zip(points, found, strict=True)]
         return [value for value in found if value is not None]
 
@@ -287,7 +287,7 @@ class DynamicEvaluator(Evaluator):
                 return found
         return None
 
-    def _remember(self, tensor: SSAValue, idx: tuple[Lin, ...], value: Value) -> None:
+    def remember(self, tensor: SSAValue, idx: tuple[Lin, ...], value: Value) -> None:
         self.b.frames[-1].values[tensor, self.width, idx, self.mask] = value
 
     def _evaluate(self, tensor: SSAValue, points: list[tuple[Lin, ...]]) -> list[Value]:
@@ -343,7 +343,7 @@ class DynamicEvaluator(Evaluator):
         for other, map in enumerate(maps):
             if other != number:
                 for at, row in zip(loops, rows, strict=True):
-                    self._remember(op.results[other], tuple(at[dim] for dim in map.bare_dims), row[other])
+                    self.remember(op.results[other], tuple(at[dim] for dim in map.bare_dims), row[other])
         return [row[number] for row in rows]
 
     def bodies_at(
@@ -359,7 +359,7 @@ class DynamicEvaluator(Evaluator):
             elif block.args[position].first_use is None:
                 columns.append([None] * len(loops))
             else:
-                columns.append(self.values_at(operand, [self._apply(map, at) for at in loops]))
+                columns.append(self.values_at(operand, [self.apply_map(map, at) for at in loops]))
         fused = products_of_sums(op.regions[0].block) if accumulators is not None and self.fuse else {}
         rows: list[list[Value]] = []
         for number, at in enumerate(loops):
@@ -368,7 +368,7 @@ class DynamicEvaluator(Evaluator):
             rows.append(body.run(block, [column[number] for column in columns]))
         return rows
 
-    def _apply(self, map: LinearMap, loops: Sequence[Lin]) -> tuple[Lin, ...]:
+    def apply_map(self, map: LinearMap, loops: Sequence[Lin]) -> tuple[Lin, ...]:
         return tuple(
             substitute(result, loops) if isinstance(result, tuple) else self.affine(result, loops)
             for result in map.results
@@ -387,7 +387,7 @@ class DynamicEvaluator(Evaluator):
         inputs = len(op.operands) - len(op.results)
         maps = maps_of(op)[inputs:]
         columns = [
-            self.values_at(operand, [self._apply(map, at) for at in loops])
+            self.values_at(operand, [self.apply_map(map, at) for at in loops])
             for operand, map in zip(op.operands[inputs:], maps, strict=True)
         ]
         carried: list[SSAValue] = []

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tiree.codegen.common.body import TRAPPING
-from tiree.codegen.common.builder import I64, INDEX, KernelBuilder
+from tiree.codegen.common.builder import I32, I64, INDEX, KernelBuilder
 from tiree.codegen.common.graph import DispatchInfo, bits_of, storage_element
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.writing import Write, write_all
@@ -27,6 +27,7 @@ from tiree.codegen.cpu.dynamic_evaluator import (
     reduction_dims,
 )
 from tiree.codegen.cpu.dynamic_rows import row_reductions, runs_along_rows
+from tiree.codegen.cpu.dynamic_staging import reduces, store_by_rows
 from tiree.codegen.cpu.strategy import Kernel
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_executable import (
@@ -216,10 +217,14 @@ class _Lowering:
         number = b.emit(InterfaceWorkgroupIDOp, [], INDEX, dimension, f"id {axis}")
         count = b.emit(InterfaceWorkgroupCountOp, [], INDEX, dimension, f"count {axis}")
         total = ev.index_of(size)
-        chunk = _ceil_div(b, total, count)
-        if multiple > 1:
-            step = b.constant(multiple, INDEX)
-            chunk = b.binary(xarith.MuliOp, _ceil_div(b, chunk, step), step)
+        if isinstance(size, int) and size <= multiple:
+            # The first workgroup has it all, however many there are.
+            chunk = b.constant(multiple, INDEX)
+        else:
+            chunk = _ceil_div(b, total, count)
+            if multiple > 1:
+                step = b.constant(multiple, INDEX)
+                chunk = b.binary(xarith.MuliOp, _ceil_div(b, chunk, step), step)
         low = b.binary(xarith.MinSIOp, b.binary(xarith.MuliOp, number, chunk), total)
         high = b.binary(xarith.MinSIOp, b.binary(xarith.AddiOp, low, chunk), total)
         return low, high
@@ -298,21 +303,29 @@ class _Lowering:
             ev.width, ev.lane = width, ev.b.lane_sym(width)
             index = index + Lin.of(ev.lane)
             if walk.tail:
-                limit = ev.b.broadcast(ev.b.convert(ev.index_of(high), I64), width)
-                ev.mask = ev.tail = ev.b.compare(_SLT, ev.b.integers(index, I64, width), limit)
+                size = sizes[len(idx)]
+                type = I32 if isinstance(size, int) and size + width < 1 << 31 else I64
+                limit = ev.b.broadcast(ev.b.convert(ev.index_of(high), type), width)
+                ev.mask = ev.tail = ev.b.compare(_SLT, ev.b.integers(index, type, width), limit)
         self._loops(nest, walk, sizes, [*idx, index])
         ev.width, ev.lane, ev.mask, ev.tail = 0, None, None, None
         ev.b.end_for(loop)
 
     def _store(self, nest: _Nest, walk: _Walk, idx: tuple[Lin, ...]) -> None:
+        def points(rows: Sequence[Lin]) -> list[tuple[Lin, ...]]:
+            columns = [column * walk.width for column in range(walk.open_columns)]
+            return [(*idx[:-2], idx[-2] + row, idx[-1] + column) for row in rows for column in columns]
+
+        if (
+            len(nest.stores) == 1
+            and walk.open_rows > 1
+            and store_by_rows(self.ev, nest.root, walk.open_rows, points, lambda at: self._store_at(nest, at))
+        ):
+            return
+        self._store_at(nest, points([Lin(row) for row in range(walk.open_rows)]) if len(idx) > 1 else [idx])
+
+    def _store_at(self, nest: _Nest, points: Sequence[tuple[Lin, ...]]) -> None:
         ev = self.ev
-        points = [idx]
-        if len(idx) > 1:
-            points = [
-                (*idx[:-2], idx[-2] + row, idx[-1] + column * walk.width)
-                for row in range(walk.open_rows)
-                for column in range(walk.open_columns)
-            ]
         values = [ev.values_at(op.operands[0], points) for op in nest.stores]
         writes: list[Write] = []
         for op, column in zip(nest.stores, values, strict=True):
@@ -322,14 +335,6 @@ class _Lowering:
         write_all(ev, writes)
         for op in nest.stores:
             ev.b.wrote(ev.access(op).buffer)
-
-
-def reduces(value: SSAValue) -> bool:
-    """Whether a value is made by a reduction, elementwise ops behind it included."""
-    op = value.owner
-    if not isinstance(op, Operation) or op.name != "linalg.generic":
-        return False
-    return bool(reduction_dims(op)) or any(reduces(operand) for operand in op.operands)
 
 
 def _ceil_div(b: KernelBuilder, value: SSAValue, divisor: SSAValue) -> SSAValue:

@@ -53,9 +53,9 @@ def emit_units(
 ) -> list[Unit]:
     """The LLVM IR of every `func.func` of `module` and of the library table.
 
-    `exports` holds the counts by kernel name. `keep_name` writes the executable's name into the table, where profilers
-    find it; kernels are looked up by name and always keep theirs. `debug` is what the table says besides. Raises
-    `CompileError` for an op or type without a lowering.
+    `exports` holds the counts by kernel name. `keep_name` writes the names of the executable and of its kernels into
+    the table, where profilers find them; without it kernels are called by their numbers. `debug` is what the table
+    says besides. Raises `CompileError` for an op or type without a lowering.
     """
     ops = list(module.body.block.ops)
     functions = [op for op in ops if op.name == "func.func"]
@@ -63,6 +63,7 @@ def emit_units(
     library.add_tables(ops)
     if len(functions) == 1:
         _add(library, functions[0], exports)
+        library.kernels = _named(library.kernels, keep_name)
         library.add_library(debug=debug)
         return [Unit(name, library.text(), target, library.optimise, tuple(library.linked.values()))]
     units: list[Unit] = []
@@ -72,8 +73,16 @@ def emit_units(
         library.kernels += emitter.kernels
         linked = tuple(emitter.linked.values())
         units.append(Unit(emitter.kernels[0].name, emitter.text(), target, emitter.optimise, linked))
+    library.kernels = _named(library.kernels, keep_name)
     library.add_library(external=True, debug=debug)
     return [Unit(name, library.text(), target), *units]
+
+
+def _named(kernels: list[KernelInfo], keep: bool) -> list[KernelInfo]:
+    """Kernels with the names that the table has for them."""
+    if keep:
+        return kernels
+    return [replace(k, name=str(n), symbol=k.symbol or k.name) for n, k in enumerate(kernels)]
 
 
 @dataclass(frozen=True)
@@ -108,7 +117,7 @@ def emit_variant_units(
         suffixes.append(suffix if suffix not in suffixes else f"{suffix}.{number}")
         made, kernels = _variant_units(variant, exports, suffixes[-1])
         units.append(made)
-        tables.append(LibraryVariant(kernels, variant.mask))
+        tables.append(LibraryVariant(_named(kernels, keep_name), variant.mask))
     anywhere = replace(variants[-1].target, cpu="", features="")
     library = ModuleEmitter(anywhere, name)
     library.add_variants(tables, debug)

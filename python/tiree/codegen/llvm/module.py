@@ -155,8 +155,8 @@ class ModuleEmitter:
             raise e.error("ends the kernel", "a kernel ends with func.return without operands")
         e.do("ret i32 0")
         symbol = quote_symbol(name + suffix)
-        # Without a loop nothing runs often enough to be worth padding for alignment.
-        size = "" if any(op.name in ("scf.for", "scf.while") for op in func.walk()) else " optsize"
+        # What vector code needs is written out already; padding for alignment was never seen to make it faster.
+        size = "" if needs_optimising(func) else " optsize"
         head = (
             f"define {self.linkage} i32 @{symbol}({_STATE} %environment, {_STATE} %dispatch, {_STATE} %workgroup) "
             f"#0{size} {{"
