@@ -253,7 +253,25 @@ def float_minmax(e: Emitter, name: str, type: LType, a: str, b: str) -> str:
         other = e.pure(f"fadd {type.text} {b if a == zero else a}, {zero}")
         compare = e.pure(f"fcmp ogt {type.text} {zero}, {other}")
         return e.pure(f"select {type.with_elem('i', 1).text} {compare}, {type.text} {zero}, {type.text} {other}")
+    if name in ("maximum", "minimum") and type.lanes and e.target.has_avx512 and a[0] == b[0] == "%":
+        predicate, join = ("ogt", "and") if name == "maximum" else ("olt", "or")
+        return _masked_minmax(e, predicate, join, type, a, b)
     return e.intrinsic(name, type, (type, a), (type, b))
+
+
+def _masked_minmax(e: Emitter, predicate: str, join: str, type: LType, a: str, b: str) -> str:
+    """Five instructions where LLVM has six: both orders of the operands yield the same but for zeros, whose signs are
+    joined, and NaN, where a sum makes one."""
+    mask, bits = type.with_elem("i", 1), type.with_elem("i", type.bits)
+    both: list[str] = []
+    for one, other in ((a, b), (b, a)):
+        compare = e.pure(f"fcmp {predicate} {type.text} {one}, {other}")
+        chosen = e.pure(f"select {mask.text} {compare}, {type.text} {one}, {type.text} {other}")
+        both.append(e.pure(f"bitcast {type.text} {chosen} to {bits.text}"))
+    joined = e.pure(f"bitcast {bits.text} {e.pure(f'{join} {bits.text} {both[0]}, {both[1]}')} to {type.text}")
+    lost = e.pure(f"fcmp uno {type.text} {a}, {b}")
+    total = e.pure(f"fadd {type.text} {a}, {b}")
+    return e.pure(f"select {mask.text} {lost}, {type.text} {total}, {type.text} {joined}")
 
 
 def _float_minmax(name: str) -> Handler:
