@@ -248,4 +248,7 @@ def _place_globals(ops: list[Operation]) -> tuple[int, int, dict[str, int]]:
 def _segment(op: vm.RodataOp) -> Segment:
     alignment = max(1, op.alignment.value.data if op.alignment is not None else 16)
     is_executable = op.mime_type is not None
+    if op.mime_type is not None and op.mime_type.data == "application/x-elf":
+        # Loaders copy what they run; they only read words of the headers in place.
+        alignment = min(alignment, 8)
     return Segment(op.sym_name.data, list(value_pieces(op.value, op)), alignment, is_executable)
