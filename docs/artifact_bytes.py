@@ -48,8 +48,8 @@ Every byte is counted once.
 
 ENDING = """
 The rest is the formats': a host needs the names and calling conventions of all functions that it links, a loader the
-headers of an ELF file, and a call of `add` is 13 calls of the runtime. The kernel itself is one load of each argument, an
-addition and a store. The table of kernels, 232 bytes, is filled in by the query function and takes none.
+headers of an ELF file, and a call of `add` is 13 calls of the runtime. The kernel itself is one load of each argument,
+an addition and a store. The table of kernels, 232 bytes, is filled in by the query function and takes none.
 """
 
 

@@ -26,7 +26,7 @@ SIZE = (
     "--iree-vm-emit-polyglot-zip=false",
 )
 CALL = ("--function=add", "--input=4xf32=1,2,3,4", "--input=4xf32=5,6,7,8")
-LARGEST = 3400
+LARGEST = 3150
 
 
 @pytest.fixture
