@@ -200,9 +200,9 @@ class Nest:
 
     def emit(self, chosen: list[list[Lin]], masks: Sequence[SSAValue | None]) -> None:
         """The body at the cross product of the chosen indices; `masks` go with the last loop's."""
-        self.body(self.points(chosen, masks))
+        self.body(self.tile_points(chosen, masks))
 
-    def points(self, chosen: list[list[Lin]], masks: Sequence[SSAValue | None]) -> list[Point]:
+    def tile_points(self, chosen: list[list[Lin]], masks: Sequence[SSAValue | None]) -> list[Point]:
         """The cross product of the chosen indices; `masks` go with the last loop's."""
         points: list[Point] = []
         for combination in product(*[range(len(c)) for c in chosen]):

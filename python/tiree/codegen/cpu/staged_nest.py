@@ -53,7 +53,7 @@ class StagedNest(Nest):
             return
         (k,) = tiled
         b, node, width = self.b, self.c.node, self.ev.width
-        points = self.points(chosen, masks)
+        points = self.tile_points(chosen, masks)
         sums = [self.ev.ssa(value) for value in self.ev.values(node, [self.sum_point(p) for p in points])]
         if any(lanes_of(value) != width or element_of(value) != node.element for value in sums):
             self.body(points)
@@ -65,7 +65,7 @@ class StagedNest(Nest):
         rows, vectors = chosen[k], len(chosen[-1])
         loop = b.begin_for(0, len(rows), 1)
         row = Lin.of(loop.sym)
-        points = self.points([*chosen[:k], [rows[0] + row], *chosen[k + 1 :]], masks)
+        points = self.tile_points([*chosen[:k], [rows[0] + row], *chosen[k + 1 :]], masks)
         for n, point in enumerate(points):
             value = b.load_vector(scratch, row * (vectors * width) + n * width, width)
             self.ev.provide(node, self.sum_point(point), value)
