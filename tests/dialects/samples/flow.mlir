@@ -13,12 +13,16 @@
     %st = "flow.tensor.store"(%x, %t, %n, %n, %n) <{operandSegmentSizes = array<i32: 1, 1, 1, 2>}> : (f32, tensor<?x4xf32>, index, index, index) -> tensor<?x4xf32>
     %sl = "flow.tensor.slice"(%t, %n, %n, %n, %n, %n, %n) <{operandSegmentSizes = array<i32: 1, 1, 2, 2, 1>}> : (tensor<?x4xf32>, index, index, index, index, index, index) -> tensor<?x2xf32>
     %up = "flow.tensor.update"(%t, %n, %n, %n, %u) <{operandSegmentSizes = array<i32: 1, 1, 2, 1, 0>}> : (tensor<?x4xf32>, index, index, index, tensor<4x4xf32>) -> tensor<?x4xf32>
+    %ti = "flow.tensor.tie_shape"(%t, %n) : (tensor<?x4xf32>, index) -> tensor<?x4xf32>
     %tr = "flow.tensor.transfer"(%t, %n) <{target = #hal.device.affinity<@d>}> : (tensor<?x4xf32>, index) -> tensor<?x4xf32>
     %d = "flow.dispatch"(%n, %t, %x, %n, %n) <{entry_points = [@a::@b], operandSegmentSizes = array<i32: 1, 2, 1, 1>, tied_operands = [0 : index]}> : (index, tensor<?x4xf32>, f32, index, index) -> tensor<?x4xf32>
     %d2:2 = "flow.dispatch"(%u) <{entry_points = [@a::@c, @a::@c], operandSegmentSizes = array<i32: 0, 1, 0, 0>, tied_operands = [-1 : index, -1 : index]}> : (tensor<4x4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
     %w = "flow.dispatch.workgroups"(%n, %t, %n, %n, %n) <{operandSegmentSizes = array<i32: 1, 2, 1, 1>, tied_operands = [0 : index]}> ({
     ^bb0(%p: !iree_tensor_ext.dispatch.tensor<readwrite:tensor<?x4xf32>>, %q: index):
       %z = "iree_tensor_ext.dispatch.workload.ordinal"(%q) <{ordinal = 0 : index}> : (index) -> index
+      %id = "flow.dispatch.workgroup.id"() <{dimension = 0 : index}> : () -> index
+      %count = "flow.dispatch.workgroup.count"() <{dimension = 1 : index}> : () -> index
+      %tied = "flow.dispatch.tie_shape"(%p, %z) : (!iree_tensor_ext.dispatch.tensor<readwrite:tensor<?x4xf32>>, index) -> !iree_tensor_ext.dispatch.tensor<readwrite:tensor<?x4xf32>>
       %ld = "iree_tensor_ext.dispatch.tensor.load"(%p, %z, %z) <{operandSegmentSizes = array<i32: 1, 1, 0, 1, 0>, static_offsets = array<i64: 0, 0>, static_sizes = array<i64: -9223372036854775808, 4>, static_strides = array<i64: 1, 1>}> : (!iree_tensor_ext.dispatch.tensor<readwrite:tensor<?x4xf32>>, index, index) -> tensor<?x4xf32>
       "iree_tensor_ext.dispatch.tensor.store"(%ld, %p, %z, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>, static_offsets = array<i64: 0, 0>, static_sizes = array<i64: -9223372036854775808, 4>, static_strides = array<i64: 1, 1>}> : (tensor<?x4xf32>, !iree_tensor_ext.dispatch.tensor<readwrite:tensor<?x4xf32>>, index, index) -> ()
       "flow.return"() : () -> ()

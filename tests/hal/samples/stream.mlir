@@ -59,6 +59,8 @@
     %x = "stream.resource.load"(%got, %c16, %c0) : (!stream.resource<staging>, index, index) -> i32
     %part = "stream.resource.subview"(%in, %c16, %c0, %c16) : (!stream.resource<external>, index, index, index) -> !stream.resource<external>
     %r = "stream.tensor.export"(%part, %c16) <{affinity = #hal.device.affinity<@device>, source_encoding = tensor<4xf32>}> : (!stream.resource<external>, index) -> !hal.buffer_view
+    %loaded:3 = "stream.cmd.parameter.load"(%host, %host, %host, %o, %o, %c16, %c16, %done) <{affinity = #hal.device.affinity<@device>, operandSegmentSizes = array<i32: 1, 2, 2, 2, 1>}> : (!util.buffer, !util.buffer, !util.buffer, i64, i64, index, index, !stream.timepoint) -> (!stream.resource<constant>, !stream.resource<constant>, !stream.timepoint)
+    %bare:2 = "stream.cmd.parameter.load"(%host, %o, %c16) <{operandSegmentSizes = array<i32: 0, 1, 1, 1, 0>}> : (!util.buffer, i64, index) -> (!stream.resource<constant>, !stream.timepoint)
     "util.return"(%r) : (!hal.buffer_view) -> ()
   }) : () -> ()
 }) : () -> ()
