@@ -30,14 +30,16 @@ _PACKAGES = ("xdsl", "llvmlite", "numpy")
 def cache_of(job: Job) -> tuple[FileCache, str] | None:
     """Where the output of `job` is kept, and its key; None if it is not to be kept.
 
-    Only whole compilations are: not those that print or dump on the way, and not those with plugins, whose code may
-    change without a sign.
+    Only whole compilations are: not those that print or dump on the way, not those with plugins, whose code may
+    change without a sign, and not those that read or write files of parameters.
     """
     options = job.options
     if not options.cache_dir or (job.compile_from, job.compile_to) != ("start", "end"):
         return None
     watched = any(observer.needs_passes for observer in job.observers)
     if watched or job.vm_listing or options.dump_intermediates_to or options.extensions.origins:
+        return None
+    if options.parameter_import or options.parameter_export or options.parameter_splat:
         return None
     hashed = hashlib.blake2b(digest_size=32)
     try:

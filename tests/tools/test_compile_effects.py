@@ -15,6 +15,7 @@ import pytest
 from tiree.pipeline import PHASE_NAMES
 from tiree.tools import compile_flags, opt
 from tools.effects import Effect, Ran, check, rows_of, run
+from tools.parameter_effects import PARAMETER_EFFECTS, parameter_inputs
 from tools.runtime_tool import Done
 
 ADD = """func.func @add(%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
@@ -272,6 +273,7 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
     "mlir-elide-elementsattrs-if-larger": effect(
         "--mlir-elide-elementsattrs-if-larger=3", prints("__elided__"), at("input", "two")
     ),
+    **PARAMETER_EFFECTS,
     "tiree-plugin": effect("--tiree-plugin=mark.py", prints("attributes {mark}"), at("input")),
     "iree-print-plugin-info": effect(
         "--iree-print-plugin-info", prints("  passes: mark (before-input), mark-later\n"),
@@ -324,7 +326,7 @@ def identity(value: str | Effect) -> str:
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("phases")
-    files = {**INPUTS, "traced.mlir": TRACED.encode()}
+    files = {**INPUTS, **parameter_inputs(folder), "traced.mlir": TRACED.encode()}
     for phase in ("input", "hal", "vm"):
         done = run("compile", at(phase), folder, INPUTS)
         assert done.code == 0, done.err

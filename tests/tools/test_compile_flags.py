@@ -32,7 +32,9 @@ IREE_FLAGS = (
     "iree-vm-bytecode-module-output-format", "iree-vm-emit-polyglot-zip", "iree-vm-bytecode-module-strip-source-map",
     "iree-vm-bytecode-module-strip-debug-ops", "iree-vm-bytecode-source-listing", "iree-input-demote-i64-to-i32",
     "iree-input-promote-f16-to-f32", "iree-input-promote-bf16-to-f32", "iree-input-demote-f64-to-f32",
-    "iree-parameter-export", "iree-parameter-import", "iree-parameter-splat", "compile-to", "compile-from",
+    "iree-parameter-export", "iree-parameter-export-minimum-size", "iree-parameter-import",
+    "iree-parameter-import-keys", "iree-parameter-import-maximum-size", "iree-parameter-splat", "compile-to",
+    "compile-from",
     "compile-mode", "output-format", "iree-plugin", "iree-print-plugin-info", "iree-cuda-target",
     "iree-vulkan-target", "mlir-print-ir-after-all", "mlir-print-debuginfo", "mlir-elide-elementsattrs-if-larger",
     "mlir-timing", "mlir-disable-threading", "version",
@@ -58,11 +60,11 @@ GENERIC = "--iree-llvmcpu-target-cpu=generic"
 
 
 def build(text: str, *flags: str) -> bytes:
-    return compile_flags(text.encode(), "m.mlir", [GENERIC, *flags])
+    return compile_flags(text.encode(), "m.mlir", [GENERIC, *flags]).to_bytes(bytes)
 
 
 def text_at(phase: str, text: str, *flags: str) -> str:
-    return compile_flags(text.encode(), "m.mlir", [f"--compile-to={phase}", *flags]).decode()
+    return compile_flags(text.encode(), "m.mlir", [f"--compile-to={phase}", *flags]).to_bytes(bytes).decode()
 
 
 def options(*flags: str) -> Any:

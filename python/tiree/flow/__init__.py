@@ -20,7 +20,7 @@ def preprocessing_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: 
     return [CSE()]
 
 
-def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
+def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `global-optimization`: folding, data movement as structured ops, host arithmetic into bodies."""
     from tiree.flow.canonicalize import Canonicalize
     from tiree.flow.cse import CSE
@@ -32,6 +32,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
     from tiree.flow.slices import ConvertPadsAndConcats
 
     return [
+        *_import_passes(options),
         FormDynamicDispatches(),
         Canonicalize(),
         ConvertWhileToFor(),
@@ -42,7 +43,30 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:  # 
         FoldConstants(),
         Canonicalize(),
         CSE(),
+        *_export_passes(options),
     ]
+
+
+def _import_passes(options: CompileOptions) -> list[ModulePass]:
+    """Parameters become constants before anything is folded."""
+    if not options.parameter_import:
+        return []
+    from tiree.flow.import_parameters import ImportParameters
+
+    keys, maximum_size = tuple(options.parameter_import_keys), options.parameter_import_maximum_size
+    return [ImportParameters(tuple(options.parameter_import), keys, maximum_size)]
+
+
+def _export_passes(options: CompileOptions) -> list[ModulePass]:
+    """Constants become parameters once all are folded that can be; then the parameters of the program are known."""
+    from tiree.flow.export_parameters import ExportParameters, GenerateSplatParameterArchive
+
+    passes: list[ModulePass] = []
+    if options.parameter_export:
+        passes.append(ExportParameters(options.parameter_export, options.parameter_export_minimum_size))
+    if options.parameter_splat:
+        passes.append(GenerateSplatParameterArchive(options.parameter_splat))
+    return passes
 
 
 def global_optimization_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001

@@ -43,6 +43,18 @@ class CompileOptions:
 
     # Global optimisation, scheduling.
     strip_assertions: bool = False
+    parameter_import: tuple[str, ...] = ()
+    """`[scope=]path` of files from which parameters become constants."""
+    parameter_import_keys: tuple[str, ...] = ()
+    """Parameters to import, of any of the scopes."""
+    parameter_import_maximum_size: int = 0
+    """Bytes up to which parameters are imported without being named; 0: none are."""
+    parameter_export: str = ""
+    """`[scope=]path` of an archive that constants are written to, as parameters; empty: none."""
+    parameter_export_minimum_size: int = 0
+    """Bytes from which constants are exported."""
+    parameter_splat: str = ""
+    """Path of an archive with zeros for every parameter of the program; empty: none."""
     execution_model: str = "async-internal"
     hal_memoization: bool = True
     hal_indirect_command_buffers: bool = True

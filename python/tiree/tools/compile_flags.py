@@ -17,6 +17,7 @@ from tiree.support.input_type import OWN_TYPES
 from tiree.support.options import CompileOptions
 from tiree.support.ranges import BYTES
 from tiree.tools.flags import Flag, ParsedFlags, fail
+from tiree.tools.parameter_flags import PARAMETER_FIELDS, PARAMETER_FLAGS, PARAMETER_PATHS, parameter_values
 from tiree.tools.plugin_flags import PLUGIN, PLUGIN_FLAGS
 
 _CPU_ONLY = "this release compiles for the CPU only; use --iree-hal-target-device=local"
@@ -39,7 +40,6 @@ _UKERNELS = (
     "softmax",
     "quantized_matmul",
 )
-_PARAMETERS = "parameter archives come with a later release; constants are stored in the module"
 
 FLAGS: tuple[Flag, ...] = (
     Flag("o", "str", "the file to write; - is the standard output", "-", metavar="FILE"),
@@ -129,6 +129,8 @@ FLAGS: tuple[Flag, ...] = (
             "annotated-mlir-text": "use mlir-text, or tiree-dump-module --output=disassembly",
         },
     ),
+    # Parameters.
+    *PARAMETER_FLAGS,
     # Extensions.
     *PLUGIN_FLAGS,
     # What to run and print.
@@ -170,9 +172,6 @@ REFUSED: dict[str, str] = {
     "iree-stream-partitioning-favor": "partitions favour peak memory, IREE's default",
     "iree-stream-resource-index-bits": "resource sizes are 64-bit",
     "iree-stream-resource-max-allocation-size": "allocations have no limit of their own",
-    "iree-parameter-export": _PARAMETERS,
-    "iree-parameter-import": _PARAMETERS,
-    "iree-parameter-splat": _PARAMETERS,
     "iree-plugin": "plugins are Python files here: --tiree-plugin=FILE_OR_MODULE",
     "iree-cuda-target": _CPU_ONLY,
     "iree-hip-target": _CPU_ONLY,
@@ -205,6 +204,7 @@ _FIELDS: dict[str, str] = {
     "iree-vm-emit-polyglot-zip": "vm_emit_polyglot_zip",
     "iree-vm-bytecode-module-strip-source-map": "vm_strip_source_map",
     "iree-vm-bytecode-module-strip-debug-ops": "vm_strip_debug_ops",
+    **PARAMETER_FIELDS,
 }
 """Flags that set the option of that name and nothing else."""
 
@@ -217,6 +217,7 @@ _NOT_RECORDED = frozenset(
         "tiree-cache-size",
         "iree-vm-bytecode-source-listing",
         PLUGIN,
+        *PARAMETER_PATHS,
     }
     | {
         flag.name
@@ -225,7 +226,7 @@ _NOT_RECORDED = frozenset(
     }
 )
 """Flags that do not change the artifact: two builds that differ in them only give the same bytes. Of plugins the name
-and the digest are recorded, not the path."""
+and the digest are recorded, not the path; of parameter files nothing is."""
 
 
 def flags_from_options(options: Mapping[str, Any]) -> list[str]:
@@ -257,6 +258,7 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
         values["dump_intermediates_to"] = parsed["iree-hal-dump-executable-files-to"]
     if parsed["iree-llvmcpu-target-triple"] and "iree-llvmcpu-target-cpu" not in parsed.given:
         values["llvmcpu_target_cpu"] = "generic"  # `host` is this machine's, perhaps not of that architecture.
+    values |= parameter_values(parsed)
     values["hal_target_devices"] = tuple(options_devices(parsed))
     values["hal_target_backends"] = options_backends(parsed)
     options = CompileOptions(**values)
