@@ -98,12 +98,12 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...]]] = {
     "unsupported": (
         """func.func @f(%a: tensor<4xf32>, %m: tensor<2x2xf32>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @foo(%a) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = stablehlo.cholesky %m, lower = true : tensor<2x2xf32>
+  %1 = "stablehlo.recv"(%m) : (tensor<2x2xf32>) -> tensor<2x2xf32>
   %2 = stablehlo.custom_call @bar(%0) : (tensor<4xf32>) -> tensor<4xf32>
   return %2 : tensor<4xf32>
 }
 """,
-        ("in.mlir:2:8: error: ", "'foo'", "in.mlir:3:8: error: stablehlo.cholesky", "in.mlir:4:8: error: ", "'bar'"),
+        ("in.mlir:2:8: error: ", "'foo'", "in.mlir:3:8: error: stablehlo.recv", "in.mlir:4:8: error: ", "'bar'"),
     ),
     "syntax": (
         "func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = stablehlo.add %a %a : tensor<4xf32>\n}\n",

@@ -117,9 +117,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "unknown.mlir": b"func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n"
         b"  %0 = math.log11 %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n",
         "unsupported.mlir": b"func.func @f(%m: tensor<2x2xf32>) -> tensor<2x2xf32> {\n"
-        b"  %0 = stablehlo.cholesky %m, lower = true : tensor<2x2xf32>\n"
+        b'  %0 = "stablehlo.recv"(%m) : (tensor<2x2xf32>) -> tensor<2x2xf32>\n'
         b"  %1 = stablehlo.custom_call @who(%0) : (tensor<2x2xf32>) -> tensor<2x2xf32>\n"
-        b"  %2 = stablehlo.cholesky %1, lower = true : tensor<2x2xf32>\n  return %2 : tensor<2x2xf32>\n}\n",
+        b'  %2 = "stablehlo.recv"(%1) : (tensor<2x2xf32>) -> tensor<2x2xf32>\n  return %2 : tensor<2x2xf32>\n}\n',
         "packed.mlir": b"func.func @f(%x: tensor<3x3xi4>) -> tensor<3x3xi4> {\n  return %x : tensor<3x3xi4>\n}\n",
     }
     for name, content in files.items():
@@ -226,7 +226,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "operations without lowering": (
         (COMPILE, "unsupported.mlir"),
-        (r"unsupported\.mlir:2:8: error: stablehlo\.cholesky", r"unsupported\.mlir:3:8: error: .*custom_call.*'who'"),
+        (r"unsupported\.mlir:2:8: error: stablehlo\.recv", r"unsupported\.mlir:3:8: error: .*custom_call.*'who'"),
     ),
     "packed integers": (
         (COMPILE, "packed.mlir"),

@@ -79,7 +79,7 @@ def test_one_load_for_each_scope() -> None:
 
 
 def test_attributes_of_other_keys_are_others() -> None:
-    from tiree.dialects.parameters import FlowParameterAttr, StreamParameterAttr
+    from tiree.dialects.flow_parameters import FlowParameterAttr, StreamParameterAttr
     from xdsl.dialects.builtin import NoneAttr, StringAttr, i32
 
     one = FlowParameterAttr(StringAttr("m"), StringAttr("a"), i32)

@@ -220,7 +220,7 @@ BENCHMARK_ROWS: Rows = {
         "--benchmark_repetitions=2",
     ),
     "dispatch_statistics": effect(
-        "--dispatch_statistics", prints("dispatch             "), "--module=matmul.vmfb", "--input=512x512xf32=1",
+        "--dispatch_statistics", prints("dispatch  count"), "--module=matmul.vmfb", "--input=512x512xf32=1",
         "--input=512x512xf32=1", "--function=matmul", "--benchmark_min_time=1x",
     ),
     "benchmark_context": effect(

@@ -34,8 +34,8 @@ from xdsl.irdl import (
 )
 from xdsl.traits import IsolatedFromAbove, IsTerminator, MemoryReadEffect, Pure, SymbolOpInterface
 
+from tiree.dialects.flow_parameters import FlowParameterAttr
 from tiree.dialects.iree_tensor_ext import segment_sizes
-from tiree.dialects.parameters import FlowParameterAttr
 from tiree.support.typed import tensor_type
 
 _segments = AttrSizedOperandSegments(as_property=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from tiree.dialects.parameters import StreamParameterAttr
+from tiree.dialects.flow_parameters import StreamParameterAttr
 from tiree.dialects.stream_attrs import *  # noqa: F403
 from tiree.dialects.stream_attrs import STREAM_ATTRIBUTES
 from tiree.dialects.stream_cmd import *  # noqa: F403

@@ -16,7 +16,7 @@ from xdsl.passes import ModulePass
 from tiree.dialects import util
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import DenseAttr
-from tiree.dialects.parameters import FlowParameterAttr
+from tiree.dialects.flow_parameters import FlowParameterAttr
 from tiree.flow.parameters import byte_length, element_bytes, parameters_of, scope_of
 from tiree.flow.structured import function_blocks
 from tiree.support.errors import CompileError, Diagnostic

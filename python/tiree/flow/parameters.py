@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import util
 from tiree.dialects.dense import element_byte_size, element_count
-from tiree.dialects.parameters import FlowParameterAttr
+from tiree.dialects.flow_parameters import FlowParameterAttr
 from tiree.support.typed import is_complex_type, is_integer_type, is_tensor_type
 
 

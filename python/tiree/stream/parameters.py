@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.dialects import stream, util
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.dense import element_byte_size, element_count
-from tiree.dialects.parameters import NamedParameterAttr
+from tiree.dialects.flow_parameters import NamedParameterAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
