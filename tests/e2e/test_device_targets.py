@@ -104,6 +104,7 @@ def test_a_choice_that_there_is_not_is_named() -> None:
     [
         ("#hal.device.foo<1>", "#hal.device.foo<1> is no device"),
         ('#hal.device.alias<"vulkan">', "no device kind 'vulkan'"),
+        ('#hal.device.target<"vulkan">', "no device kind 'vulkan'"),
         ("#hal.device.select<[]>", "needs a list of devices"),
         ("#hal.device.fallback<@b>", "falls back to itself"),
         ("#hal.device.fallback<@c>", "device @c is not in the module; it has a, b"),

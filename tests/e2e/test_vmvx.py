@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 import tiree
@@ -71,6 +72,22 @@ def test_dynamic_sizes() -> None:
         ]
         for one in got:
             np.testing.assert_allclose(np.asarray(one), np.exp(x.astype(np.float64)) @ w, rtol=1e-4, atol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16"])
+def test_extrema_of_small_floats(dtype: str) -> None:
+    """The running value of a reduction is f32 in a register while its element still has the small type."""
+    text = f"""func.func @main(%a: tensor<7x9x{dtype}>) -> (tensor<7x{dtype}>, tensor<7x9x{dtype}>) {{
+      %low = stablehlo.constant dense<0xFF80> : tensor<{dtype}>
+      %m = stablehlo.reduce(%a init: %low) applies stablehlo.maximum across dimensions = [1]
+        : (tensor<7x9x{dtype}>, tensor<{dtype}>) -> tensor<7x{dtype}>
+      %b = stablehlo.minimum %a, %a : tensor<7x9x{dtype}>
+      return %m, %b : tensor<7x{dtype}>, tensor<7x9x{dtype}>
+    }}""".replace("0xFF80", "0xFC00" if dtype == "f16" else "0xFF80")
+    a = _RANDOM.standard_normal((7, 9)).astype(np.float16 if dtype == "f16" else ml_dtypes.bfloat16)
+    largest, same = rt.load(tiree.compile(text, flags=[VMVX]), device="local-sync").main(a)
+    np.testing.assert_array_equal(np.asarray(largest).astype(np.float32), a.max(1).astype(np.float32))
+    np.testing.assert_array_equal(np.asarray(same).astype(np.float32), a.astype(np.float32))
 
 
 def test_the_bytes_do_not_know_the_machine() -> None:

@@ -66,6 +66,7 @@ class Resolver:
             _check_kind(device.device_id.data, what)
             return self._local(device.ordinal, device.configuration.data)
         if isinstance(device, hal.DeviceTargetAttr):
+            _check_kind(device.device_id.data, what)
             targets = [self._completed(target) for target in device.targets.data] or self.targets
             return hal.DeviceTargetAttr(device.device_id.data, targets, device.configuration.data)
         if isinstance(device, hal.DeviceFallbackAttr):

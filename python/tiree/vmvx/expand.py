@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, IntegerAttr, f32, f64, i16, i32, i64
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, IntegerAttr, f32, f64, i1, i16, i32, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -159,7 +159,9 @@ class Expansion:
         a, b = self._bits(op, lhs, kind), self._bits(op, rhs, kind)
         joined = arith.AndIOp(a, b) if "max" in op.name else arith.OrIOp(a, b)
         together = self.before(op, arith.BitcastOp(self.before(op, joined), type))
-        same = self.before(op, arith.CmpfOp(lhs, rhs, "oeq"))
+        # Created bare: one of the operands may be f32 already while the other still has its small type.
+        equal = {"predicate": IntegerAttr(1, i64), "fastmath": arith.FastMathFlagsAttr("none")}
+        same = self.before(op, arith.CmpfOp.create(operands=[lhs, rhs], result_types=[i1], properties=equal))
         other = self.before(op, op.__class__.create(operands=[lhs, rhs], result_types=[type], properties=op.properties))
         self._replace(op, arith.SelectOp(same, together, other).result)
 
