@@ -9,8 +9,11 @@ import pytest
 import tiree
 import tiree.runtime as rt
 from tiree.dialects.stream import ResourceAccess
+from tiree.stream.schedule import SchedulePass
 from tiree.stream.slice_views import SliceView, copy_costly_views
 from tiree.stream.storage import Command, Range, Storage
+
+from tests.stream.stream_harness import apply, iree_opt, print_module, read
 
 READ, WRITE = int(ResourceAccess.READ), int(ResourceAccess.WRITE)
 
@@ -284,3 +287,147 @@ def test_a_decoding_loop_writes_its_cache_in_place() -> None:
         q, keys[:, turn], values[:, turn] = (y @ w).reshape(3, 4, 16)
         y = np.tanh(np.einsum("hd,htd,hte->he", q, keys, values).reshape(1, 64))
     np.testing.assert_allclose(rt.load(tiree.compile(DECODING)).main(x, w), y, 1e-4, 1e-5)
+
+
+BRANCHING = """
+func.func @main(%x: tensor<8x16xf32>, %n: tensor<i32>) -> (RESULTS) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %p = stablehlo.compare GT, %n, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %y = "stablehlo.if"(%p) ({
+    %t = stablehlo.add %x, %x : tensor<8x16xf32>
+    stablehlo.return %t : tensor<8x16xf32>
+  }, {
+    stablehlo.return %x : tensor<8x16xf32>
+  }) : (tensor<i1>) -> tensor<8x16xf32>
+BODY
+}
+"""
+"""After the first branch the host knows `%p`, so that what follows needs no wait: a block that makes only a view."""
+
+BOTH = """
+  %s = stablehlo.slice %y [2:3, 0:16] : (tensor<8x16xf32>) -> tensor<1x16xf32>
+  %r = "stablehlo.if"(%p) ({
+    FIRST
+  }, {
+    SECOND
+  }) : (tensor<i1>) -> tensor<1x16xf32>
+  return %r : tensor<1x16xf32>"""
+
+PASSED = "stablehlo.return %s : tensor<1x16xf32>"
+ADDED = "%t = stablehlo.add %s, %s : tensor<1x16xf32>\n    stablehlo.return %t : tensor<1x16xf32>"
+
+NESTED = """
+  %s = stablehlo.slice %y [1:3, 0:16] : (tensor<8x16xf32>) -> tensor<2x16xf32>
+  %a = "stablehlo.if"(%p) ({
+    %t = stablehlo.slice %s [1:2, 0:16] : (tensor<2x16xf32>) -> tensor<1x16xf32>
+    %u = "stablehlo.if"(%p) ({
+      stablehlo.return %t : tensor<1x16xf32>
+    }, {
+      %v = stablehlo.add %t, %t : tensor<1x16xf32>
+      stablehlo.return %v : tensor<1x16xf32>
+    }) : (tensor<i1>) -> tensor<1x16xf32>
+    stablehlo.return %u : tensor<1x16xf32>
+  }, {
+    %t = stablehlo.slice %s [0:1, 0:16] : (tensor<2x16xf32>) -> tensor<1x16xf32>
+    stablehlo.return %t : tensor<1x16xf32>
+  }) : (tensor<i1>) -> tensor<1x16xf32>
+  return %a, %s : tensor<1x16xf32>, tensor<2x16xf32>"""
+
+LOOP = """
+  %s = stablehlo.slice %y [1:2, 0:16] : (tensor<8x16xf32>) -> tensor<1x16xf32>
+  %l:3 = stablehlo.while(%i = %zero, %z = %y, %sum = %s)
+      : tensor<i32>, tensor<8x16xf32>, tensor<1x16xf32>
+  cond {
+    %c = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %odd = stablehlo.and %i, %one : tensor<i32>
+    %q = stablehlo.compare EQ, %odd, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %w = "stablehlo.if"(%q) ({
+      %t = stablehlo.add %z, %z : tensor<8x16xf32>
+      stablehlo.return %t : tensor<8x16xf32>
+    }, {
+      stablehlo.return %z : tensor<8x16xf32>
+    }) : (tensor<i1>) -> tensor<8x16xf32>
+    %b = stablehlo.slice %w [2:3, 0:16] : (tensor<8x16xf32>) -> tensor<1x16xf32>
+    %r = "stablehlo.if"(%q) ({
+      stablehlo.return %b : tensor<1x16xf32>
+    }, {
+      %t = stablehlo.add %b, %s : tensor<1x16xf32>
+      stablehlo.return %t : tensor<1x16xf32>
+    }) : (tensor<i1>) -> tensor<1x16xf32>
+    %a = stablehlo.add %sum, %r : tensor<1x16xf32>
+    stablehlo.return %j, %w, %a : tensor<i32>, tensor<8x16xf32>, tensor<1x16xf32>
+  }
+  return %l#1, %l#2, %s : tensor<8x16xf32>, tensor<1x16xf32>, tensor<1x16xf32>"""
+
+
+def looped(y: np.ndarray, n: int) -> list[np.ndarray]:
+    part = total = y[1:2]
+    for turn in range(n):
+        y = y * (1 + turn % 2)
+        total = total + y[2:3] + (0 if turn % 2 else part)
+    return [y, total, part]
+
+
+@pytest.mark.parametrize("n", [0, 1, 4])
+@pytest.mark.parametrize("kind", ["passed by one", "passed by the other", "passed by both", "nested", "loop"])
+def test_a_view_that_leaves_a_block_without_commands_is_whole_in_every_successor(kind: str, n: int) -> None:
+    x = np.arange(128, dtype=np.float32).reshape(8, 16)
+    y = x + x if n else x
+    row, two = "tensor<1x16xf32>", "tensor<2x16xf32>"
+    body, results, wanted = {
+        "passed by one": (BOTH.replace("FIRST", PASSED).replace("SECOND", ADDED), row, [y[2:3] * (1 if n else 2)]),
+        "passed by the other": (
+            BOTH.replace("FIRST", ADDED).replace("SECOND", PASSED),
+            row,
+            [y[2:3] * (2 if n else 1)],
+        ),
+        "passed by both": (BOTH.replace("FIRST", PASSED).replace("SECOND", PASSED), row, [y[2:3]]),
+        "nested": (NESTED, f"{row}, {two}", [y[2:3] if n else y[1:2], y[1:3]]),
+        "loop": (LOOP, f"tensor<8x16xf32>, {row}, {row}", looped(y, n)),
+    }[kind]
+    text = BRANCHING.replace("RESULTS", results).replace("BODY", body)
+    iree_opt(scheduled(text))
+    got = rt.load(tiree.compile(text)).main(x, np.array(n, np.int32))
+    for one, want in zip(got if isinstance(got, tuple) else (got,), wanted, strict=True):
+        np.testing.assert_array_equal(one, want)
+
+
+SIBLINGS = """
+util.func private @read(%x: tensor<8x16xf32>) -> i32 {
+  %zero = arith.constant 0 : i32
+  util.return %zero : i32
+}
+util.func public @main(%view: !hal.buffer_view, %c: i1) -> !hal.buffer_view {
+  %x = hal.tensor.import %view : !hal.buffer_view -> tensor<8x16xf32>
+  MADE
+  cf.cond_br %c, ^a, ^b
+^a:
+  ^USE
+  cf.br ^d(%y : tensor<8x16xf32>)
+^b:
+  cf.br ^d(%y : tensor<8x16xf32>)
+^d(%r: tensor<8x16xf32>):
+  %e = hal.tensor.export %r : tensor<8x16xf32> -> !hal.buffer_view
+  util.return %e : !hal.buffer_view
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "use"),
+    [
+        ("%y = flow.tensor.empty : tensor<8x16xf32>", ""),
+        (
+            "%k = arith.constant 1.0 : f32\n  %y = flow.tensor.splat %k : tensor<8x16xf32>",
+            "%i = util.call @read(%y) : (tensor<8x16xf32>) -> i32",
+        ),
+    ],
+    ids=["untouched", "awaited"],
+)
+def test_a_block_uses_no_resource_of_its_sibling(made: str, use: str) -> None:
+    module = read(SIBLINGS.replace("MADE", made).replace("^USE", use))
+    iree_opt(print_module(apply(module, [SchedulePass()])))

@@ -48,7 +48,7 @@ class Run:
         copied = copy_costly_views(
             self.commands,
             list(self.views.values()),
-            is_needed_later=lambda storage: storage.escapes or _is_used_outside(storage, handled),
+            is_needed_later=lambda storage: storage.escapes or is_used_outside(storage, handled),
         )
         order = {view: number for number, view in enumerate(self.views.values())}
         for view in sorted(copied, key=lambda view: (-view.position, -order[view])):
@@ -78,17 +78,18 @@ class Run:
         return [(storage, *span[storage]) for storage in order]
 
 
-def _is_used_outside(storage: Storage, handled: Collection[Operation]) -> bool:
+def is_used_outside(storage: Storage, handled: Collection[Operation]) -> bool:
+    """Whether an operation that has not been handled uses what the storage or a view of it holds."""
     if any(use.operation not in handled for value in storage.values for use in value.uses):
         return True
-    return any(view.inside is not None and _is_used_outside(view, handled) for view in storage.views)
+    return any(view.inside is not None and is_used_outside(view, handled) for view in storage.views)
 
 
 def _classify(storage: Storage, handled: Collection[Operation]) -> str:
     """`transient`, `staging` or `external`, by who else uses the tensors of a new storage."""
     if storage.lifetime == "staging":
         return "staging"
-    return "external" if storage.escapes or _is_used_outside(storage, handled) else "transient"
+    return "external" if storage.escapes or is_used_outside(storage, handled) else "transient"
 
 
 @dataclass

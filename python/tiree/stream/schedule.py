@@ -28,7 +28,7 @@ from tiree.stream.globals import RESOURCE, convert_variable_globals, take_consta
 from tiree.stream.liveness import is_tensor
 from tiree.stream.parameters import take_parameter_globals
 from tiree.stream.patterns import is_splat
-from tiree.stream.run import Run, RunEmitter
+from tiree.stream.run import Run, RunEmitter, is_used_outside
 from tiree.stream.slice_views import view_slices
 from tiree.stream.storage import HostBuilder, Range, Storage, byte_length, unsupported
 from tiree.stream.tensor_ops import TensorOps, scalar_of
@@ -63,6 +63,8 @@ class Scheduler(TensorOps):
         self._dead: list[Operation] = []
         self._exported: dict[Operation, Storage] = {}
         self._staged: dict[Operation, Storage] = {}
+        self._before_waits: dict[Storage, SSAValue] = {}
+        """The resources of storages for which the block has waited."""
         self._fences: dict[SSAValue, SSAValue] = {}
         self._signalled = False
         self.host_ops: dict[str, Callable[[Operation], None]] = {
@@ -88,6 +90,10 @@ class Scheduler(TensorOps):
             self.timepoint = self.borders.timepoint(block)
             for op in list(block.ops):
                 self._one(op)
+            # Other blocks may not see what a wait returned here.
+            for storage, resource in self._before_waits.items():
+                storage.resource = resource
+            self._before_waits = {}
         for op in reversed(self._dead):
             op.detach()
             op.erase(safe_erase=False)
@@ -156,7 +162,8 @@ class Scheduler(TensorOps):
         self.run.settle_views(self.handled)
         if self.run:
             self.timepoint = RunEmitter(self.run, self.builder, self.timepoint, self.affinities).emit(self.handled)
-            self.run = Run()
+        # Even one without commands holds views, which only its own block may turn into copies.
+        self.run = Run()
         self.forget_splats()
 
     def _wait(self, *storages: Storage) -> None:
@@ -175,6 +182,7 @@ class Scheduler(TensorOps):
         ready = dict(zip(waiting, await_op.results_, strict=True))
         for storage in dict.fromkeys(storages):
             if storage.resource is not None and storage.resource_size is not None:
+                self._before_waits.setdefault(storage, storage.resource)
                 storage.resource = ready[storage.resource]
         self.timepoint = None
 
@@ -374,6 +382,7 @@ class Scheduler(TensorOps):
             for value in branch_arguments(op, number):
                 if is_tensor(value) and value not in storages:
                     storages[value] = self.owned_storage_of(value, op)
+        self._place_what_leaves(op)
         self.flush()
         if self.timepoint is not None and not all(self.borders.carries_timepoint(block) for block in op.successors):
             self._wait()
@@ -388,6 +397,18 @@ class Scheduler(TensorOps):
                 arguments.append(self.timepoint)
             passed.append(arguments)
         self.builder.add(branch_with(op, passed))
+
+    def _place_what_leaves(self, branch: Operation) -> None:
+        """Gives what no command has touched (empty tensors) a place: one in a successor is none in its sibling."""
+        block = branch.parent
+        assert block is not None
+        for op in block.ops:
+            for result in op.results:
+                storage = self.storages.get(result)
+                if storage is None or storage.outermost()[0].is_placed:
+                    continue
+                if is_used_outside(storage, self.handled):
+                    self.run.required.append(storage)
 
 
 def _is_asserted(view: SSAValue) -> bool:
