@@ -71,6 +71,9 @@ class ConvertToLinalgPass(ModulePass):
         for function in functions.values():
             function.detach()
             function.drop_all_references()
+        for mesh in [inner for inner in op.body.block.ops if inner.name == "sdy.mesh"]:
+            mesh.detach()
+            mesh.erase()
         op.attributes = {key: value for key, value in op.attributes.items() if not _is_foreign_key(key)}
 
 

@@ -60,6 +60,8 @@ class Operations:
         self.values = values
         self.unknown: list[Unknown] = []
         self._classes: dict[str, type[Operation]] = {}
+        self._portable = False
+        self._casts: list[Operation] = []
         self._scopes: list[_Scope] = []
         self.position = file.ir.position
         """Where the operation that is being read begins."""
@@ -73,6 +75,7 @@ class Operations:
         self._read_block(cursor, block, [block], None)
         cursor.done("the operations")
         self._check_defined(cursor)
+        self._drop_casts()
         ops = list(block.ops)
         if len(ops) == 1 and isinstance(ops[0], ModuleOp):
             ops[0].detach()
@@ -80,6 +83,15 @@ class Operations:
         if not ops:
             cursor.fail("the file holds no operation")
         return ModuleOp(Region(block))
+
+    def _drop_casts(self) -> None:
+        """Portable artifacts cast what VHLO gives to operations of other dialects; here both have the same types."""
+        for cast in self._casts:
+            if tuple(cast.operand_types) == tuple(cast.result_types):
+                for result, operand in zip(cast.results, cast.operands, strict=True):
+                    result.replace_all_uses_with(operand)
+                cast.detach()
+                cast.erase()
 
     # Values.
 
@@ -208,6 +220,7 @@ class Operations:
         if regions > cursor.remaining:
             cursor.fail(f"{regions} regions do not fit into the {cursor.remaining} bytes that are left")
         if name.startswith("vhlo."):
+            self._portable = True
             if property_names(name) is None:
                 cursor.fail(f"{name} is of a StableHLO newer than {NEWEST}", start)
             try:
@@ -239,6 +252,8 @@ class Operations:
             cursor.fail(f"{name} cannot be: {error}", start)
         for result in op.results:
             self._define(cursor, result)
+        if self._portable and name == "builtin.unrealized_conversion_cast":
+            self._casts.append(op)
         if regions:
             self._read_regions(cursor, op, isolated)
         return op

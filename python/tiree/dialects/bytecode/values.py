@@ -1,7 +1,7 @@
 """Types and attributes by their index: decoded when somebody asks, once each.
 
 A dialect's own encodings are read by the functions that `_DECODERS` names; what a dialect does not encode stands in the
-file as text and is read as such.
+file as text and is read as such. Attributes that are only hints are stepped over.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, UnregisteredAttr
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.exceptions import ParseError, VerifyException
 
@@ -31,6 +31,9 @@ _DECODERS = {
     "quant": "quantized",
 }
 """Dialect to the module that has `ATTRIBUTES` and `TYPES` for it: code to decoder."""
+
+_HINTS = frozenset({"sdy"})
+"""Dialects of attributes that only say how devices may share the work: kept as bytes, where text keeps them as text."""
 
 CONSTRUCTION_ERRORS = (
     VerifyException,
@@ -127,8 +130,18 @@ class Values:
             table = decoders.TYPES if kind == "type" else decoders.ATTRIBUTES
         decode = table.get((dialect, code))
         if decode is None:
+            if kind == "attribute" and dialect in _HINTS:
+                return self._opaque(dialect, code, cursor)
             cursor.fail(f"{kind} {code} of dialect {dialect} is not known", at)
         return decode(self, cursor)
+
+    def _opaque(self, dialect: str, code: int, cursor: Cursor) -> Attribute:
+        """An attribute that is stepped over; its bytes stay, so that two that differ are not taken for one."""
+        cls = self.ctx.get_optional_attr(f"{dialect}.attribute_{code}")
+        if cls is None or not issubclass(cls, UnregisteredAttr):
+            cursor.fail(f"attribute {code} of dialect {dialect} is not known")
+        contents = bytes(cursor.take(cursor.remaining, "an attribute"))
+        return cls(f"{dialect}.attribute_{code}", False, False, f'"0x{contents.hex()}"')
 
     def from_text(self, cursor: Cursor, text: str, kind: str = "attribute") -> Attribute:
         """An attribute or type from its text in MLIR."""

@@ -176,6 +176,13 @@ class AttributeReader(Scanner):
         self.to_chars()
         return found
 
+    def read_angle_brackets(self) -> str:
+        """What stands in `<...>`, as text: brackets in it are balanced."""
+        self.to_tokens()
+        found = self._parse_dialect_symbol_body()
+        self.to_chars()
+        return found
+
     def read_string(self) -> str:
         """A string literal; raises if it is not UTF-8."""
         start = self.skip()

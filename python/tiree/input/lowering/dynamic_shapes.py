@@ -105,6 +105,7 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.transpose": _transpose,
     "stablehlo.slice": _slice,
     "stablehlo.optimization_barrier": _optimization_barrier,
+    "sdy.sharding_constraint": _optimization_barrier,
     "stablehlo.get_dimension_size": get_dimension_size,
     "stablehlo.dynamic_iota": moves.iota,
     "stablehlo.dynamic_broadcast_in_dim": moves.broadcast_in_dim,

@@ -386,4 +386,5 @@ HANDLERS = {
     "stablehlo.pad": _pad,
     "stablehlo.reverse": _reverse,
     "stablehlo.optimization_barrier": _identity,
+    "sdy.sharding_constraint": _identity,
 }
