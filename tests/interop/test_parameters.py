@@ -7,37 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiree.runtime as rt
+from programs.parameters import TYPES, program
 from proofs import iree_reference as iree
 from tools.runtime_tool import ours, refused, same
 
 pytestmark = iree.needs_iree
-
-TYPES = {"f32": np.float32, "f16": np.float16, "i8": np.int8, "i32": np.int32, "i64": np.int64, "f64": np.float64}
-
-
-def program() -> str:
-    """A function a type that adds a parameter of scope `m`, and a state that begins as one of the global scope."""
-    lines = ["module @parameters {"]
-    for name in TYPES:
-        tensor, add = f"tensor<3x5x{name}>", "arith.addf" if name[0] == "f" else "arith.addi"
-        lines.append(f"""
-  util.global private @{name} = #flow.parameter.named<"m"::"w.{name}"> : {tensor}
-  func.func @add_{name}(%x: {tensor}) -> {tensor} {{
-    %w = util.global.load @{name} : {tensor}
-    %0 = {add} %x, %w : {tensor}
-    return %0 : {tensor}
-  }}""")
-    lines.append("""
-  util.global private mutable @state = #flow.parameter.named<"state"> : tensor<4xi32>
-  func.func @next(%x: tensor<4xi32>) -> (tensor<4xi32>, tensor<4xi32>) {
-    %old = util.global.load @state : tensor<4xi32>
-    %new = arith.addi %old, %x : tensor<4xi32>
-    util.global.store %new, @state : tensor<4xi32>
-    return %old, %new : tensor<4xi32>, tensor<4xi32>
-  }
-}
-""")
-    return "\n".join(lines)
 
 
 def arrays() -> dict[str, np.ndarray]:
