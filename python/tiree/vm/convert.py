@@ -27,7 +27,7 @@ from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, symbol_name
-from tiree.vm import convert_arith, convert_hal, convert_host, convert_kernel, convert_parameters
+from tiree.vm import convert_arith, convert_hal, convert_host, convert_kernel, convert_math, convert_parameters
 from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, fail, scalar_suffix
 from tiree.vm.imports import import_op, is_import
 
@@ -36,6 +36,7 @@ HANDLERS = {
     **convert_hal.HANDLERS,
     **convert_host.HANDLERS,
     **convert_kernel.HANDLERS,
+    **convert_math.HANDLERS,
     **convert_parameters.HANDLERS,
 }
 

@@ -1,4 +1,4 @@
-"""Host arithmetic to `vm` instructions: `arith` and `math` on i1..i64, index, f32 and f64 scalars.
+"""Host arithmetic to `vm` instructions: `arith` on i1..i64, index, f32 and f64 scalars.
 
 Registers are 32 or 64 bits wide. An i1 is kept as 0 or 1; i8 and i16 leave their upper bits open, and an operation
 whose result depends on them (comparison, division, right shift, widening) extends its operands first.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xdsl.dialects.builtin import i1, i32, i64
+from xdsl.dialects.builtin import IntegerType, f64, i1, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.support.typed import int_of, is_float_attr, is_integer_attr, is_integer_type
@@ -18,13 +18,13 @@ from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
 Handler = Callable[[FunctionBuilder, Operation], None]
 
 
-def _width(type: Attribute) -> int:
+def width_of(type: Attribute) -> int:
     return type.width.data if is_integer_type(type) else 64
 
 
 def extended(b: FunctionBuilder, value: SSAValue, signed: bool) -> SSAValue:
     """The register of source value `value` with its upper bits as a signed or unsigned number has them."""
-    register, width = b.get(value), _width(value.type)
+    register, width = b.get(value), width_of(value.type)
     sign = "s" if signed else "u"
     if width in (8, 16) and is_integer_type(value.type):
         return b.value(f"ext.i{width}.i32.{sign}", [register], i32)
@@ -134,7 +134,7 @@ def _select(b: FunctionBuilder, op: Operation) -> None:
 def resize(b: FunctionBuilder, op: Operation, value: SSAValue, target: Attribute, signed: bool) -> SSAValue:
     """Source value `value` as a number of source type `target`."""
     register = extended(b, value, signed)
-    wide, narrow = _width(target), _width(value.type)
+    wide, narrow = width_of(target), width_of(value.type)
     type = convert_type(target, op)
     if type == i64 and register.type == i32:
         return b.value(f"ext.i32.i64.{'s' if signed else 'u'}", [register], i64)
@@ -157,17 +157,36 @@ def _int_to_float(signed: bool, b: FunctionBuilder, op: Operation) -> None:
 
 
 def _float_to_int(signed: bool, b: FunctionBuilder, op: Operation) -> None:
-    """`arith.fptosi` cuts the fraction; the instruction rounds to nearest, so the fraction goes first."""
+    """`arith.fptosi` cuts the fraction; the instruction rounds to nearest, so the fraction goes first.
+
+    From f64, only the instructions to 64 bits keep all digits. None is right from 2^63 on: there the upper half of the
+    unsigned numbers is less by half of all.
+    """
     value = b.get(op.operands[0])
+    type, suffix = convert_type(op.results[0].type, op), scalar_suffix(value.type)
+    whole = truncated(b, value)
+    if suffix == "f32" and type == i32:
+        register = b.value(f"cast.f32.{'si' if signed else 'ui'}32", [whole], i32)
+    elif signed or type == i32:
+        register = b.as_type(b.value(f"cast.{suffix}.si64", [whole], i64), type)
+    else:
+        half = b.constant(2.0**63, value.type)
+        is_upper = b.value(f"cmp.lte.{suffix}.o", [half, whole], i32)
+        less = b.value(f"sub.{suffix}", [whole, half], value.type)
+        small = b.value(f"select.{suffix}", [is_upper, less, whole], value.type)
+        low = b.value(f"cast.{suffix}.si64", [small], i64)
+        high = b.value("xor.i64", [low, b.i64(-(1 << 63))], i64)
+        register = b.value("select.i64", [is_upper, high, low], i64)
+    b.values[op.results[0]] = b.value("and.i32", [register, b.i32(1)], i32) if op.results[0].type == i1 else register
+
+
+def truncated(b: FunctionBuilder, value: SSAValue) -> SSAValue:
+    """The float `value` without what is behind the point."""
     suffix = scalar_suffix(value.type)
     negative = b.value(f"cmp.lt.{suffix}.o", [value, b.constant(0.0, value.type)], i32)
     up = b.value(f"ceil.{suffix}", [value], value.type)
     down = b.value(f"floor.{suffix}", [value], value.type)
-    whole = b.value(f"select.{suffix}", [negative, up, down], value.type)
-    type = convert_type(op.results[0].type, op)
-    name = f"cast.{suffix}.{'si' if signed else 'ui'}{64 if type == i64 else 32}"
-    register = b.value(name, [whole], type)
-    b.values[op.results[0]] = b.value("and.i32", [register, b.i32(1)], i32) if op.results[0].type == i1 else register
+    return b.value(f"select.{suffix}", [negative, up, down], value.type)
 
 
 def _float_resize(b: FunctionBuilder, op: Operation) -> None:
@@ -187,9 +206,7 @@ def _bitcast(b: FunctionBuilder, op: Operation) -> None:
 
 
 def _float_op(name: str, b: FunctionBuilder, op: Operation) -> None:
-    value = b.get(op.operands[0])
-    instruction = name.format(t=scalar_suffix(value.type)) if "{t}" in name else f"{name}.{scalar_suffix(value.type)}"
-    _result(b, op, instruction, [b.get(v) for v in op.operands])
+    _result(b, op, f"{name}.{scalar_suffix(b.get(op.operands[0]).type)}", [b.get(v) for v in op.operands])
 
 
 def _remainder(b: FunctionBuilder, op: Operation) -> None:
@@ -214,15 +231,36 @@ def _remainder(b: FunctionBuilder, op: Operation) -> None:
 
 
 def _float_extremum(name: str, keep_nan: bool, b: FunctionBuilder, op: Operation) -> None:
-    """`maximumf`/`minimumf` hand NaN on, `maxnumf`/`minnumf` the other operand; the instruction keeps its first."""
+    """`maximumf`/`minimumf` hand NaN on, `maxnumf`/`minnumf` the other operand; the instruction keeps its first.
+
+    For the former, -0 is less than 0. Where numbers are equal their bits decide: all of both, or
+    those that both have.
+    """
     lhs, rhs = b.get(op.operands[0]), b.get(op.operands[1])
     suffix, type = scalar_suffix(lhs.type), lhs.type
     plain = b.value(f"{name}.{suffix}", [lhs, rhs], type)
+    if keep_nan:
+        joined = b.value(
+            f"{'and' if name == 'max' else 'or'}.i{suffix[1:]}", [bits(b, lhs), bits(b, rhs)], bits_type(lhs)
+        )
+        together = b.value(f"bitcast.i{suffix[1:]}.{suffix}", [joined], type)
+        same = b.value(f"cmp.eq.{suffix}.o", [lhs, rhs], i32)
+        plain = b.value(f"select.{suffix}", [same, together, plain], type)
     lhs_nan = b.value(f"cmp.nan.{suffix}", [lhs], i32)
     rhs_nan = b.value(f"cmp.nan.{suffix}", [rhs], i32)
     on_lhs, on_rhs = (lhs, rhs) if keep_nan else (rhs, lhs)
     inner = b.value(f"select.{suffix}", [rhs_nan, on_rhs, plain], type)
     b.values[op.results[0]] = b.value(f"select.{suffix}", [lhs_nan, on_lhs, inner], type)
+
+
+def bits_type(value: SSAValue) -> IntegerType:
+    """The integers of the width of the float `value`."""
+    return i64 if value.type == f64 else i32
+
+
+def bits(b: FunctionBuilder, value: SSAValue) -> SSAValue:
+    """The float `value` as an integer of its width."""
+    return b.value("bitcast.f64.i64" if value.type == f64 else "bitcast.f32.i32", [value], bits_type(value))
 
 
 def _ceildiv_floordiv(op_name: str, b: FunctionBuilder, op: Operation) -> None:
@@ -285,31 +323,3 @@ for _name in ("ceildivsi", "ceildivui", "floordivsi"):
 HANDLERS["arith.remf"] = _remainder
 for _name in ("add", "sub", "mul", "div", "neg"):
     HANDLERS[f"arith.{_name}f"] = partial(_float_op, _name)
-for _mlir, _vm in (
-    [
-        (n, n)
-        for n in [
-            "atan",
-            "atan2",
-            "cos",
-            "sin",
-            "exp",
-            "exp2",
-            "expm1",
-            "log",
-            "log10",
-            "log1p",
-            "log2",
-            "rsqrt",
-            "sqrt",
-            "tanh",
-            "erf",
-            "ceil",
-            "floor",
-            "fma",
-        ]
-    ]
-    + [("absf", "abs"), ("powf", "pow"), ("round", "round"), ("roundeven", "round.{t}.even")]
-    + [("absi", "abs"), ("ctlz", "ctlz")]
-):
-    HANDLERS[f"math.{_mlir}"] = partial(_float_op, _vm)

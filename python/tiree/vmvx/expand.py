@@ -1,7 +1,7 @@
 """What bytecode has no instruction for, in terms of what it has.
 
 f16 and bf16 are f32 in registers, rounded after each operation whose result is not exact, and 16 bits in memory;
-`math.ctpop`, `math.cbrt` and `math.copysign` are calls and bit operations.
+`math.ctpop` and `math.cbrt` are calls.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, IntegerAttr, f32, f64, i1, i16, i32, i64
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, FloatAttr, f32, f64, i16, i32, i64
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -151,42 +151,6 @@ class Expansion:
         else:
             self._replace(op, util.CallOp("population", [value], [i64]).results[0])
 
-    def extremum(self, op: Operation) -> None:
-        """Of zeros, and of numbers that are the same, the bits decide: all of both, or those that both have."""
-        lhs, rhs = op.operands
-        kind = i64 if lhs.type == f64 else i32
-        type = f64 if lhs.type == f64 else f32
-        a, b = self._bits(op, lhs, kind), self._bits(op, rhs, kind)
-        joined = arith.AndIOp(a, b) if "max" in op.name else arith.OrIOp(a, b)
-        together = self.before(op, arith.BitcastOp(self.before(op, joined), type))
-        # Created bare: one of the operands may be f32 already while the other still has its small type.
-        equal = {"predicate": IntegerAttr(1, i64), "fastmath": arith.FastMathFlagsAttr("none")}
-        same = self.before(op, arith.CmpfOp.create(operands=[lhs, rhs], result_types=[i1], properties=equal))
-        other = self.before(op, op.__class__.create(operands=[lhs, rhs], result_types=[type], properties=op.properties))
-        self._replace(op, arith.SelectOp(same, together, other).result)
-
-    def to_unsigned(self, op: Operation) -> None:
-        """The instruction gives signed numbers: the upper half is less by half of all."""
-        value, result = op.operands[0], op.results[0]
-        if result.type != i64:
-            return
-        wide = value if value.type == f64 else self.before(op, arith.ExtFOp(value, f64))
-        half = self.before(op, ConstantOp(FloatAttr(2.0**63, f64)))
-        top = self.before(op, ConstantOp(IntegerAttr(-(1 << 63), i64)))
-        is_upper = self.before(op, arith.CmpfOp(wide, half, "oge"))
-        less = self.before(op, arith.SubfOp(wide, half))
-        low = self.before(op, arith.FPToSIOp(self.before(op, arith.SelectOp(is_upper, less, wide)), i64))
-        high = self.before(op, arith.XOrIOp(low, top))
-        self._replace(op, arith.SelectOp(is_upper, high, low).result)
-
-    def leading_zeros(self, op: Operation) -> None:
-        """In a register of 32 bits there are more than in fewer."""
-        value, type = op.operands[0], op.results[0].type
-        if is_integer_type(type) and type.width.data < 32:
-            count = self.before(op, math.CountLeadingZerosOp(self.before(op, arith.ExtUIOp(value, i32))))
-            more = self.before(op, ConstantOp(IntegerAttr(32 - type.width.data, i32)))
-            self._replace(op, arith.TruncIOp(self.before(op, arith.SubiOp(count, more)), type).result)
-
     def tangent(self, op: Operation) -> None:
         value, name = op.operands[0], self._small.get(op.results[0])
         wide = value if value.type == f64 else self.before(op, arith.ExtFOp(value, f64))
@@ -203,30 +167,6 @@ class Expansion:
             return
         root = self.before(op, util.CallOp("cube_root", [self.before(op, arith.ExtFOp(value, f64))], [f64]))
         self._replace(op, arith.TruncFOp(root, f32).result if name is None else self._narrowed(op, root, name))
-
-    def copy_sign(self, op: Operation) -> None:
-        self._replace(op, self._signed(op, *op.operands))
-
-    def rounding(self, op: Operation) -> None:
-        """The instruction gives 0 for what rounds to -0."""
-        value = op.operands[0]
-        type = f64 if value.type == f64 else f32
-        rounded = op.__class__.create(operands=[value], result_types=[type], properties=op.properties)
-        self._replace(op, self._signed(op, self.before(op, rounded), value))
-
-    def _signed(self, op: Operation, value: SSAValue, sign: SSAValue) -> SSAValue:
-        """`value` with the sign of `sign`."""
-        wide = value.type == f64
-        kind = i64 if wide else i32
-        top = self.before(op, ConstantOp(IntegerAttr(-(1 << 63) if wide else -(1 << 31), kind)))
-        rest = self.before(op, ConstantOp(IntegerAttr((1 << 63) - 1 if wide else (1 << 31) - 1, kind)))
-        magnitude = self.before(op, arith.AndIOp(self._bits(op, value, kind), rest))
-        chosen = self.before(op, arith.AndIOp(self._bits(op, sign, kind), top))
-        together = self.before(op, arith.OrIOp(magnitude, chosen))
-        return self.before(op, arith.BitcastOp(together, f64 if wide else f32))
-
-    def _bits(self, op: Operation, value: SSAValue, kind: Attribute) -> SSAValue:
-        return self.before(op, arith.BitcastOp.create(operands=[value], result_types=[kind]))
 
 
 def _values(op: Operation) -> list[SSAValue]:
@@ -245,14 +185,7 @@ _SPECIAL: dict[str, Callable[[Expansion, Operation], None]] = {
     "arith.sitofp": Expansion.from_integer,
     "arith.uitofp": Expansion.from_integer,
     "arith.bitcast": Expansion.bitcast,
-    "arith.maximumf": Expansion.extremum,
-    "arith.minimumf": Expansion.extremum,
-    "arith.fptoui": Expansion.to_unsigned,
     "math.ctpop": Expansion.population,
-    "math.ctlz": Expansion.leading_zeros,
     "math.tan": Expansion.tangent,
-    "math.round": Expansion.rounding,
-    "math.roundeven": Expansion.rounding,
     "math.cbrt": Expansion.cube_root,
-    "math.copysign": Expansion.copy_sign,
 }
