@@ -44,6 +44,25 @@ def test_convolutions(lhs: Any, rhs: Any, strides: Any, padding: Any, dilation: 
     check(convolve, x, w)
 
 
+PADDED_POINTS = [
+    ((1, 8, 8, 3), 16, (2, 2), ((1, 1), (1, 1))),
+    ((1, 8, 8, 1), 5, (1, 2), ((0, 2), (1, 0))),
+    ((1, 1, 7, 3), 5, (3, 1), ((1, 1), (0, 0))),
+    ((2, 6, 7, 3), 5, (2, 3), ((1, 0), (0, 1))),
+]
+
+
+@pytest.mark.parametrize(("shape", "features", "strides", "padding"), PADDED_POINTS)
+def test_padded_convolutions_of_one_point(shape: Any, features: int, strides: Any, padding: Any) -> None:
+    x = RANDOM.uniform(-1, 1, shape).astype(np.float32)
+    w = RANDOM.uniform(-1, 1, (1, 1, shape[-1], features)).astype(np.float32)
+
+    def convolve(x: Any, w: Any) -> Any:
+        return lax.conv_general_dilated(x, w, strides, padding, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    check(convolve, x, w)
+
+
 WINDOWS = [
     ((4,), (2,), (3,), (1,)),
     ((1, 7), (1, 3), (1, 5), (1, 1)),

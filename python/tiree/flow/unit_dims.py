@@ -50,16 +50,20 @@ def is_windowed(op: Operation) -> bool:
     return any(adds_loops(map) for map in maps_of(op))
 
 
+def reads_pad(op: Operation) -> bool:
+    """Whether `op` takes a pad along into its dispatch, where a reshape between them would be in the way."""
+    return any(isinstance(value.owner, Operation) and value.owner.name == "tensor.pad" for value in op.operands)
+
+
 def loops_to_drop(op: Operation) -> list[int]:
-    """The loops of one iteration that go; none for an op that stays windowed without them, or reads a pad."""
+    """The loops of one iteration that go; none for an op that stays windowed without them."""
     extents = loop_extents(op)
     loops = [dim for dim, extent in enumerate(extents) if extent == 1]
     if not is_windowed(op):
         return loops
     positions = [-1 if extent == 1 else dim for dim, extent in enumerate(extents)]
-    pads = any(isinstance(value.owner, Operation) and value.owner.name == "tensor.pad" for value in op.operands)
     maps = [renumber(map, positions, len(extents)) for map in maps_of(op)]
-    if pads or any(adds_loops(map) for map in maps):
+    if any(adds_loops(map) for map in maps):
         return []
     if any(_reads_a_part(map, shape_of(value), extents) for map, value in zip(maps, op.operands, strict=True)):
         return []
@@ -85,8 +89,10 @@ def _keeps(expr: AffineExpr, size: int) -> bool:
 def drop_unit_loops(op: Operation) -> None:
     """Rewrites one generic (see the head of the file)."""
     old_maps = maps_of(op)
+    if not old_maps or reads_pad(op):
+        return
     dropped = set(loops_to_drop(op))
-    if not old_maps or (not dropped and is_windowed(op)):
+    if not dropped and is_windowed(op):
         return
     total = old_maps[0].num_dims
     positions = [-1] * total
