@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    IndexType,
     IntAttr,
     IntegerAttr,
     IntegerType,
@@ -378,6 +379,8 @@ def element_type_value(type: Attribute) -> int:
             return 0x21000040
         case BFloat16Type():
             return 0x22000010
+        case IndexType():
+            return 0x10000040
         case ComplexType():
             return 0x23000000 | 2 * (element_type_value(type.element_type) & 0xFF)
         case _:

@@ -7,6 +7,7 @@ what the program does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
@@ -131,9 +132,19 @@ def _most_live(execute: stream.CmdExecuteOp, slab: SSAValue) -> int:
     return most
 
 
-def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
-    """The plan of every execution that has transients, in program order."""
-    reports: list[ExecutionMemory] = []
+@dataclass(frozen=True)
+class _Transient:
+    """A transient slab or tensor of an execution: `argument` of its body, which has `size` bytes."""
+
+    function: str
+    execution: int
+    execute: stream.CmdExecuteOp
+    argument: BlockArgument
+    size: SSAValue
+
+
+def _transients(module: ModuleOp) -> Iterator[_Transient]:
+    """In program order; the executions of initializers count but are not told."""
     number = -1
     for function in module.ops:
         for execute in function.walk():
@@ -143,21 +154,24 @@ def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
             if not isinstance(function, util.FuncOp):
                 continue
             for argument, size in zip(execute.body.block.args, execute.resource_operand_sizes, strict=True):
-                if argument.type != stream.ResourceType("transient") or constant_int(size) is None:
-                    continue
-                tensors = _tensors(execute, argument)
-                live = _most_live(execute, argument)
-                reports.append(
-                    ExecutionMemory(
-                        function.sym_name.data,
-                        number,
-                        len(commands_of(execute)),
-                        constant_int(size) or 0,
-                        live,
-                        tuple(tensors),
-                    )
-                )
-    return reports
+                if argument.type == stream.ResourceType("transient"):
+                    yield _Transient(function.sym_name.data, number, execute, argument, size)
+
+
+def memory_report(module: ModuleOp) -> list[ExecutionMemory]:
+    """The plan of every execution that has transients, in program order."""
+    return [
+        ExecutionMemory(
+            found.function,
+            found.execution,
+            len(commands_of(found.execute)),
+            size,
+            _most_live(found.execute, found.argument),
+            tuple(_tensors(found.execute, found.argument)),
+        )
+        for found in _transients(module)
+        if (size := constant_int(found.size)) is not None
+    ]
 
 
 _SIGNS = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-", "arith.ceildivui": "/", "arith.divui": "/"}
@@ -174,9 +188,7 @@ def formula(value: SSAValue) -> str:
     op = value.op
     if op.name == "hal.buffer_view.dim":
         return f"dim {int_of(op.properties['index'])} of {formula(op.operands[0])}"
-    sign = {"arith.muli": "*", "arith.addi": "+", "arith.subi": "-", "arith.ceildivui": "/", "arith.divui": "/"}.get(
-        op.name
-    )
+    sign = _SIGNS.get(op.name)
     if sign is None:
         return f"a result of {op.name}"
     parts = [formula(operand) for operand in op.operands]
@@ -185,20 +197,12 @@ def formula(value: SSAValue) -> str:
 
 def dynamic_memory(module: ModuleOp) -> list[DynamicMemory]:
     """The transients of every execution that have no place in a slab, in program order."""
-    found: list[DynamicMemory] = []
-    number = -1
-    for function in module.ops:
-        for execute in function.walk():
-            if not isinstance(execute, stream.CmdExecuteOp):
-                continue
-            number += 1
-            if not isinstance(function, util.FuncOp):
-                continue
-            commands = commands_of(execute)
-            for argument, size in zip(execute.body.block.args, execute.resource_operand_sizes, strict=True):
-                if argument.type != stream.ResourceType("transient") or constant_int(size) is not None:
-                    continue
-                touching = [index for index, command in enumerate(commands) if argument in command.operands]
-                first, last = (touching[0], touching[-1]) if touching else (0, 0)
-                found.append(DynamicMemory(function.sym_name.data, number, formula(size), first, last))
-    return found
+    memory: list[DynamicMemory] = []
+    for found in _transients(module):
+        if constant_int(found.size) is not None:
+            continue
+        commands = commands_of(found.execute)
+        touching = [index for index, command in enumerate(commands) if found.argument in command.operands]
+        first, last = (touching[0], touching[-1]) if touching else (0, 0)
+        memory.append(DynamicMemory(found.function, found.execution, formula(found.size), first, last))
+    return memory

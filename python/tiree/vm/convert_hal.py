@@ -11,15 +11,9 @@ from collections.abc import Callable
 from functools import partial
 
 from xdsl.dialects.builtin import (
-    BFloat16Type,
-    ComplexType,
     DenseArrayBase,
-    Float16Type,
-    Float32Type,
-    Float64Type,
     IndexType,
     IntegerType,
-    Signedness,
     StringAttr,
     SymbolRefAttr,
     f32,
@@ -31,6 +25,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import vm
+from tiree.dialects.hal_attrs import element_type_value
 from tiree.support.typed import is_integer_attr, is_integer_type
 from tiree.vm.builder import FunctionBuilder, Span, convert_type, fail
 from tiree.vm.convert_arith import extended
@@ -85,33 +80,6 @@ def int_of(attr: Attribute | None, default: int = 0) -> int:
     if not isinstance(data, int):
         raise TypeError(f"expected an integer attribute, got {attr}")
     return data
-
-
-def element_type_code(type: Attribute) -> int | None:
-    """The HAL's number of an element type (numerical class << 24 | bits), or None when it has none."""
-    match type:
-        case IntegerType():
-            width = type.width.data
-            if width == 1:
-                return 0x13000008
-            classes = {Signedness.SIGNLESS: 0x10, Signedness.SIGNED: 0x11, Signedness.UNSIGNED: 0x12}
-            return classes[type.signedness.data] << 24 | width
-        case Float16Type():
-            return 0x21000010
-        case Float32Type():
-            return 0x21000020
-        case Float64Type():
-            return 0x21000040
-        case BFloat16Type():
-            return 0x22000010
-        case ComplexType():
-            return 0x23000040 if isinstance(type.element_type, Float32Type) else 0x23000080
-        case IndexType():
-            return 0x10000040
-        case _:
-            floats = {"f8E5M2": 0x24, "f8E4M3FN": 0x25, "f8E5M2FNUZ": 0x26, "f8E4M3FNUZ": 0x27, "f8E8M0FNU": 0x28}
-            kind = floats.get(type.name.rpartition(".")[2])
-            return None if kind is None else kind << 24 | 8
 
 
 def _recipe(name: str, recipe: list[str], b: FunctionBuilder, op: Operation) -> None:
@@ -169,10 +137,10 @@ def _constant_result(number: Callable[[Operation], int], b: FunctionBuilder, op:
 
 def _element_type(op: Operation) -> int:
     type = op.properties["type"]
-    code = element_type_code(type)
-    if code is None:
-        raise fail(op, f"element type {type} has no runtime number")
-    return code
+    try:
+        return element_type_value(type)
+    except TypeError:
+        raise fail(op, f"element type {type} has no runtime number") from None
 
 
 def _view_create(b: FunctionBuilder, op: Operation) -> None:
