@@ -105,3 +105,60 @@ module @m {
     assert iree.call(module, "sum", [5, 2])[0] == 6
     with pytest.raises(RuntimeError, match="positive step"):
         iree.call(module, "sum", [5, 0])
+
+
+def test_faults_of_all_kinds_are_reported_in_one_run(lowered) -> None:
+    """Ops that break their rules, forms without expansion, ops and targets without lowering: all, each with its place,
+    and then where to read what is supported."""
+    text = """
+func.func @f(%a: tensor<4xf32>, %b: tensor<5xf32>, %c: tensor<2x4xcomplex<f32>>, %d: tensor<4xcomplex<f32>>) {
+  %0 = "stablehlo.add"(%a, %b) : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32>
+  %1 = "stablehlo.batch_norm_inference"(%c, %d, %d, %d, %d) <{epsilon = 0.1 : f32, feature_index = 1 : i64}>
+    : (tensor<2x4xcomplex<f32>>, tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>,
+       tensor<4xcomplex<f32>>) -> tensor<2x4xcomplex<f32>>
+  %2 = "stablehlo.replica_id"() : () -> tensor<f8E5M2>
+  %3 = "stablehlo.all_reduce"(%a) <{replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %s = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  %4 = "stablehlo.custom_call"(%0) <{call_target_name = "foo"}> : (tensor<4xf32>) -> tensor<4xf32>
+  %5 = "stablehlo.recv"(%4) : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+"""
+    with pytest.raises(CompileError) as caught:
+        lowered(text)
+    found = caught.value.diagnostics
+    expected = {
+        3: "stablehlo.add is not valid: operands must have one type",
+        4: "stablehlo.batch_norm_inference is not valid: it works on floats",
+        7: "stablehlo.replica_id is not valid: its result is tensor<ui32>; here it is tensor<f8E5M2>",
+        8: "stablehlo.all_reduce with several processes (0, 1), where a program is one, is not supported",
+        13: "stablehlo.custom_call to target 'foo' is not supported",
+        14: "stablehlo.recv is not supported",
+    }
+    lines = {int(one.location.split(":")[1]): one.message for one in found}
+    assert list(lines) == list(expected)
+    for line, message in expected.items():
+        assert message in lines[line]
+    assert "supported_ops.md" in found[-1].hint
+
+
+@pytest.mark.parametrize(
+    ("op", "why"),
+    [
+        ("feature_index = 2 : i64", "feature_index is 2; its operand has rank 2"),
+        ("feature_index = 0 : i64", "the shape \\[2\\]"),
+    ],
+)
+def test_batch_norm_without_fitting_operands(lowered, op: str, why: str) -> None:
+    text = f"""
+func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) -> tensor<2x4xf32> {{
+  %0 = "stablehlo.batch_norm_inference"(%a, %b, %b, %b, %b) <{{epsilon = 0.1 : f32, {op}}}>
+    : (tensor<2x4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}}
+"""
+    with pytest.raises(CompileError, match=why):
+        lowered(text)

@@ -200,6 +200,37 @@ def test_collectives_of_one_process() -> None:
     assert i == j == 0
 
 
+def test_asynchronous_ops_are_made_where_they_start() -> None:
+    text = """func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<2xf32>) {
+  %0 = "stablehlo.async_start"(%x) ({
+  ^bb0(%p: tensor<4xf32>):
+    %1 = "stablehlo.all_gather"(%p) {all_gather_dim = 0 : i64, replica_groups = dense<0> : tensor<1x1xi64>}
+      : (tensor<4xf32>) -> tensor<4xf32>
+    "stablehlo.return"(%1) : (tensor<4xf32>) -> ()
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<4xf32>>
+  %2 = "stablehlo.async_start"(%x) ({
+    %3 = stablehlo.slice %x [1:4:2] : (tensor<4xf32>) -> tensor<2xf32>
+    "stablehlo.return"(%3) : (tensor<2xf32>) -> ()
+  }) : (tensor<4xf32>) -> !stablehlo.future<tensor<2xf32>>
+  %4 = "stablehlo.async_done"(%2) : (!stablehlo.future<tensor<2xf32>>) -> tensor<2xf32>
+  %5 = "stablehlo.async_done"(%0) : (!stablehlo.future<tensor<4xf32>>) -> tensor<4xf32>
+  return %5, %4 : tensor<4xf32>, tensor<2xf32>
+}"""
+    x = drawn(4)
+    whole, part = run(text, x)
+    np.testing.assert_array_equal(whole, x)
+    np.testing.assert_array_equal(part, x[1::2])
+
+
+def test_futures_of_others_are_refused() -> None:
+    text = """func.func @f(%x: !stablehlo.future<tensor<2xf32>>) -> tensor<2xf32> {
+  %0 = "stablehlo.async_done"(%x) : (!stablehlo.future<tensor<2xf32>>) -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}"""
+    with pytest.raises(CompileError, match=r"the type !stablehlo.future"):
+        tiree.compile(text)
+
+
 def test_several_processes_are_refused() -> None:
     text = """func.func @f(%x: tensor<4xf32>) -> tensor<8xf32> {
   %b = "stablehlo.all_gather"(%x) {all_gather_dim = 0 : i64, replica_groups = dense<[[0, 1]]> : tensor<1x2xi64>}

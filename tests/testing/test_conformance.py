@@ -29,7 +29,7 @@ from tiree.testing.conformance.comparison import almost_equal, difference, equal
 from tiree.testing.conformance.drawn_programs import work_of
 from tiree.testing.conformance.draws import DRAWS
 from tiree.testing.conformance.execute import execute, op_names
-from tiree.testing.conformance.factors import check_general, check_singular, check_symmetric
+from tiree.testing.conformance.factors import check_general, check_largest, check_singular, check_symmetric
 from tiree.testing.conformance.interpreter_tests import InterpreterTests
 from tiree.testing.conformance.page import page
 from tiree.testing.conformance.tally import SuiteResult
@@ -216,6 +216,16 @@ def test_factors_may_differ_by_signs_but_not_in_what_they_are_for() -> None:
     assert check_general(a, False, True, [w, v], [w[..., ::-1], v[..., ::-1]]) is None
     assert check_general(a, False, True, [w, v], [w[..., ::-1], v]) is not None
     assert check_general(a, False, True, [w, v], [w * 2, v]) is not None
+
+
+def test_largest_elements_may_be_any_of_equal_ones() -> None:
+    operand = np.array([[3.0, 7.0, 7.0, 1.0]], np.float32)
+    wanted = [np.array([[7.0, 7.0]], np.float32), np.array([[1, 2]], np.int32)]
+    assert check_largest(operand, wanted, wanted) is None
+    assert check_largest(operand, wanted, [wanted[0], np.array([[2, 1]], np.int32)]) is None
+    for places, why in (([1, 1], "twice"), ([1, 0], "elements at the indices"), ([1, 4], "out of range")):
+        assert why in (check_largest(operand, wanted, [wanted[0], np.array([places], np.int32)]) or "")
+    assert "values" in (check_largest(operand, wanted, [operand[:, :2], wanted[1]]) or "")
 
 
 def test_ops_of_a_program() -> None:

@@ -234,7 +234,10 @@ def decode_scalar(element_type: Attribute, raw: bytes) -> int | float:
 
 
 def encode_scalar(element_type: Attribute, value: int | float) -> bytes:
-    """Little-endian bytes of one element. Integers wrap to the width; floats round to nearest even."""
+    """Little-endian bytes of one element. Integers wrap to the width; floats round to nearest even.
+
+    A complex number has `value` as its real part.
+    """
     match element_type:
         case IntegerType() | IndexType():
             if isinstance(element_type, IntegerType) and element_type.width.data == 1:
@@ -251,5 +254,13 @@ def encode_scalar(element_type: Attribute, value: int | float) -> bytes:
             from tiree.dialects.syntax.floats import round_to_bf16
 
             return struct.pack("<H", round_to_bf16(value))
+        case ComplexType():
+            part = element_type.element_type
+            return encode_scalar(part, value) + encode_scalar(part, 0)
         case _:
-            raise ValueError(f"no scalar encoding for element type {element_type}")
+            from tiree.dialects.syntax.small_floats import small_float
+
+            format = small_float(element_type)
+            if format is None:
+                raise ValueError(f"no scalar encoding for element type {element_type}")
+            return bytes([format.bits(value)])

@@ -8,7 +8,9 @@ from xdsl.passes import ModulePass
 
 from tiree.input.checks import wrong_ops
 from tiree.input.checks.signatures import wrong_signatures, wrong_types
-from tiree.support.errors import CompileError
+from tiree.input.lowering.refusals import refuse
+from tiree.support.errors import CompileError, Diagnostic, linked
+from tiree.support.locations import location_of
 
 
 class CheckOperationsPass(ModulePass):
@@ -21,4 +23,27 @@ class CheckOperationsPass(ModulePass):
         del ctx
         found = [*wrong_signatures(op), *wrong_types(op), *wrong_ops(op)]
         if found:
-            raise CompileError(found)
+            raise CompileError(linked([*found, *_others(op, found)]))
+
+
+def _others(module: ModuleOp, found: list[Diagnostic]) -> list[Diagnostic]:
+    """What the lowering refuses beside what is found already, so that one run tells all of a program's faults.
+
+    The module is not needed any more. The lowering may rely on what does not hold here, so only what it says in order
+    counts.
+    """
+    from tiree.input.convert_to_linalg import ConvertToLinalgPass
+    from tiree.input.expand_operations import ExpandOperationsPass
+
+    places = {diagnostic.location for diagnostic in found}
+    for op in module.walk():
+        if location_of(op) in places and op.name.startswith(("stablehlo.", "chlo.")):
+            refuse(op, "is not valid")
+    try:
+        for each in (ExpandOperationsPass(), ConvertToLinalgPass()):
+            each.apply(Context(), module)
+    except CompileError as refusal:
+        return [diagnostic for diagnostic in refusal.diagnostics if diagnostic.location not in places]
+    except Exception:
+        return []
+    return []

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tiree.input.expansions import EXPANSIONS
 from tiree.input.expansions.build import Build
-from tiree.input.expansions.small_floats import computes, has_small_floats, widen
-from tiree.input.lowering.context import Lowering, Unsupported
-from tiree.support.errors import CompileError
+from tiree.input.expansions.small_floats import computes, has_small_floats, is_foreign, widen
+from tiree.input.generalize_named_ops import generalize
+from tiree.input.lowering.context import Unsupported
+from tiree.input.lowering.refusals import reason_of, refuse
 
 
 class ExpandOperationsPass(ModulePass):
     """In: a module whose ops are what their specification allows. Out: one without the ops of `EXPANSIONS`, and
     in which no op computes on 4, 6 or 8 bit floats but those that convert them.
 
-    Raises one `CompileError` for all forms of such ops that have no expansion.
+    A form of such an op that has no expansion stays, with the reason as an attribute: the lowering reports it together
+    with what it cannot lower itself.
     """
 
     name = "tiree-input-expand"
@@ -28,19 +29,22 @@ class ExpandOperationsPass(ModulePass):
         for inner in list(op.walk()):
             if computes(inner) and has_small_floats(inner):
                 widen(inner)
-        reported: dict[str, list[Operation]] = {}
+            elif is_foreign(inner) and has_small_floats(inner):
+                # While the elements still have their type; later they are bytes.
+                try:
+                    generalize(inner)
+                except Unsupported as reason:
+                    refuse(inner, str(reason))
         for inner in list(op.walk()):
             expand = EXPANSIONS.get(inner.name)
-            if expand is None:
+            if expand is None or reason_of(inner):
                 continue
             try:
                 values = expand(Build(inner), inner)
             except Unsupported as reason:
-                reported.setdefault(f"{inner.name} {reason}".strip(), []).append(inner)
+                refuse(inner, str(reason))
                 continue
             for result, value in zip(inner.results, values, strict=True):
                 result.replace_all_uses_with(value)
             inner.detach()
             inner.erase()
-        if reported:
-            raise CompileError(Lowering(diagnostics=reported).report())

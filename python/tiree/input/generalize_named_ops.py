@@ -63,7 +63,7 @@ def _visit(region: Region, report: Lowering) -> None:
             if op.name == "linalg.generic":
                 continue
             try:
-                _generalize(op)
+                generalize(op)
             except Unsupported as reason:
                 report.unsupported(op, str(reason))
                 continue
@@ -71,7 +71,8 @@ def _visit(region: Region, report: Lowering) -> None:
                 _visit(inner, report)
 
 
-def _generalize(op: Operation) -> None:
+def generalize(op: Operation) -> None:
+    """Replaces one op by its general form, where it is not one. Raises `Unsupported`."""
     dialect, _, suffix = op.name.partition(".")
     emit = Lowering(location=op.location)
     if op.name in RELAYOUTS or op.name in LINALG_EXT:

@@ -29,6 +29,17 @@ class Diagnostic(NamedTuple):
         return f"{text}\n  {self.hint}" if self.hint else text
 
 
+def linked(diagnostics: list[Diagnostic]) -> list[Diagnostic]:
+    """With a pointer to the page of supported ops behind the last that has no other hint."""
+    for index in reversed(range(len(diagnostics))):
+        if diagnostics[index].hint == SUPPORTED_OPS:
+            break
+        if not diagnostics[index].hint:
+            diagnostics[index] = diagnostics[index]._replace(hint=SUPPORTED_OPS)
+            break
+    return diagnostics
+
+
 class CompileError(Exception):
     """A program, flag or file that cannot be compiled. `str()` is the whole report, ready to print."""
 

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import UnregisteredOp
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
-from tiree.support.errors import Diagnostic
+from tiree.support.errors import SUPPORTED_OPS, Diagnostic
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -75,6 +75,8 @@ class Unknown:
             count = f" ({len(places)} uses)" if len(places) > 1 else ""
             hint = excerpt(reader.text, positions[0])
             findings.append(Diagnostic(f"{describe(name, known)}{count}{also}", places[0], hint))
+        if findings:
+            findings[-1] = findings[-1]._replace(hint=f"{findings[-1].hint}\n  {SUPPORTED_OPS}")
         return findings
 
 

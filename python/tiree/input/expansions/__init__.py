@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tiree.input.expansions import (
+    asynchronous,
     batch_norm,
     broadcasting,
     collectives,
@@ -26,6 +27,7 @@ from tiree.input.expansions.build import Build
 Expansion = Callable[[Build, Operation], Sequence[SSAValue]]
 
 EXPANSIONS: dict[str, Expansion] = {
+    **asynchronous.EXPANSIONS,
     **batch_norm.EXPANSIONS,
     **broadcasting.EXPANSIONS,
     **collectives.EXPANSIONS,

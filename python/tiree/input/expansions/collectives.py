@@ -35,7 +35,7 @@ def _alone(op: Operation, name: str = "replica_groups") -> list[int]:
     numbers = [number for number in _numbers(op, name) or [] if number >= 0]
     others = sorted({number for number in numbers if number})
     if others:
-        raise Unsupported(f"with several processes ({', '.join(map(str, [0, *others][:8]))}); a program is one process")
+        raise Unsupported(f"with several processes ({', '.join(map(str, [0, *others][:8]))}), where a program is one,")
     return numbers
 
 

@@ -51,6 +51,11 @@ def has_small_floats(op: Operation) -> bool:
     )
 
 
+def is_foreign(op: Operation) -> bool:
+    """Whether `op` is a structured op of another dialect than StableHLO, or works on elements."""
+    return op.name.startswith(("linalg.", "arith.", "math."))
+
+
 def widen(op: Operation) -> None:
     """Makes `op` compute in f32."""
     before = Build(op)

@@ -22,9 +22,11 @@ from tiree.input.lowering.carried import check_step
 from tiree.input.lowering.context import Lowering, Unsupported, signless
 from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes
 from tiree.input.lowering.dynamic_shapes import ALWAYS, Handler, handler_of
+from tiree.input.lowering.refusals import check_refused
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.shape_values import track
+from tiree.input.lowering.small_float_scalars import has_small_float_scalars, lower_small_float_scalars
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
 from tiree.support.branches import reachable_blocks
@@ -95,6 +97,8 @@ class FunctionLowering(Lowering):
         location, self.location = self.location, op.location
         handler = self.handlers.get(op.name)
         try:
+            if op.attributes:
+                check_refused(op)
             if op.name in ALWAYS or ((op.name in HANDLERS or handler is None) and concerns_dynamic(op)):
                 handler = handler_of(op, handler)
             if handler is not None:
@@ -194,6 +198,9 @@ class FunctionLowering(Lowering):
         """Copies an op of another dialect. Raises `Unsupported` for one that no later stage knows."""
         if op.name.partition(".")[0] not in _DIALECTS or op.name in _WITHOUT_LOWERING:
             raise Unsupported("")
+        if has_small_float_scalars(op):
+            lower_small_float_scalars(self, op)
+            return
         if op.name == "scf.for" and not self.kernels:
             check_step(self, self.get(op.operands[2]), "unsignedCmp" in op.properties)
         self.kernels += op.name.startswith("linalg.")

@@ -26,7 +26,8 @@ from tiree.input.lowering.context import (
 from tiree.input.lowering.dims import common_sizes, concerns_dynamic, is_dynamic, refine, sizes_of, sizes_of_new
 from tiree.input.lowering.dynamic_movement import dynamic_type, pad_value, padded_sizes, window_size
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
-from tiree.input.lowering.scalar import ScalarBuilder
+from tiree.input.lowering.refusals import reason_of
+from tiree.input.lowering.scalar import ScalarBuilder, number_attribute
 from tiree.input.lowering.structural import broadcast, first_argument, ints_property, pad_edges, pad_general
 from tiree.support.typed import is_tensor_type
 
@@ -75,8 +76,17 @@ def emit_region(lowering: Lowering, s: ScalarBuilder, block: Block, arguments: S
             results = emit_region(lowering, s, lowering.callee(op), [scalar_of(v) for v in op.operands])
             scalars.update(zip(op.results, results, strict=True))
         else:
-            raise Unsupported(f"with {op.name} in its body")
+            _report(lowering, s, op, scalars)
     raise Unsupported("with a body that returns nothing")
+
+
+def _report(lowering: Lowering, s: ScalarBuilder, op: Operation, scalars: dict[SSAValue, SSAValue]) -> None:
+    """Notes that `op` has no scalar form; zeros stand for its results, so that one run reports all such ops."""
+    around = op.parent_op()
+    assert around is not None
+    lowering.unsupported(op, reason_of(op) or f"in the body of {around.name}")
+    for result in op.results:
+        scalars[result] = s.attribute(number_attribute(signless(tensor_type(result).element_type), 0))
 
 
 def initial(lowering: Lowering, init: SSAValue, type: TensorType, sizes: Sequence[Size] | None = None) -> SSAValue:

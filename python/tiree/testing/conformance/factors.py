@@ -1,5 +1,5 @@
-"""Factors of matrices that are right up to choices: signs and phases of vectors, bases of null spaces, orders of
-eigenvalues. What they must satisfy is checked instead of their values."""
+"""Results that are right up to choices: signs and phases of vectors, bases of null spaces, orders of eigenvalues, which
+of equal elements is one of the largest. What they must satisfy is checked instead of their values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tiree.testing.conformance.comparison import TOLERANCES, Array, difference
+from tiree.testing.conformance.comparison import TOLERANCES, Array, difference, equal
 
 
 def _adjoint(a: Array) -> Array:
@@ -78,3 +78,19 @@ def check_general(a: Array, left: bool, right: bool, wanted: Sequence[Array], go
         expected = v * (np.conj(values) if is_left else values)[..., None, :]
         wrong = wrong or _equal("a matrix times its eigenvectors", expected, product, tolerance)
     return wrong
+
+
+def check_largest(operand: Array, wanted: Sequence[Array], got: Sequence[Array]) -> str | None:
+    """The largest (or smallest) elements along the last dimension and where they are: XLA's approximate top-k sorts in
+    no stable order, so that of equal elements any may be named, each once."""
+    wrong = equal(wanted[0], got[0])
+    if wrong is not None:
+        return f"values: {wrong}"
+    places = got[1]
+    if places.size and (int(places.min()) < 0 or int(places.max()) >= operand.shape[-1]):
+        return "an index is out of range"
+    ordered = np.sort(places, axis=-1)
+    if np.any(ordered[..., 1:] == ordered[..., :-1]):
+        return "an element is named twice"
+    wrong = equal(got[0], np.take_along_axis(operand, places, axis=-1))
+    return f"elements at the indices: {wrong}" if wrong is not None else None

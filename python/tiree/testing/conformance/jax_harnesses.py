@@ -13,7 +13,7 @@ from typing import Any
 
 from tiree.testing.conformance.case import Case, Skip, Work
 from tiree.testing.conformance.comparison import difference
-from tiree.testing.conformance.factors import check_general, check_singular, check_symmetric
+from tiree.testing.conformance.factors import check_general, check_largest, check_singular, check_symmetric
 
 _MODULE = "jax._src.internal_test_util.test_harnesses"
 
@@ -62,12 +62,14 @@ class JaxHarnesses:
 
 
 def _special(harness: Any, arguments: Any, wanted: Any, results: Any) -> Callable[[], str | None] | None:
-    """How factors are judged that are right up to a choice."""
+    """How results are judged that are right up to a choice."""
     given = harness.params
     if any(right.shape != got.shape or right.dtype != got.dtype for right, got in zip(wanted, results, strict=True)):
         return None
     if harness.group_name == "eigh":
         return lambda: check_symmetric(arguments[0], bool(given.get("lower", True)), wanted, results)
+    if harness.group_name == "approx_top_k":
+        return lambda: check_largest(arguments[0], wanted, results)
     if harness.group_name == "svd":
         return lambda: check_singular(arguments[0], wanted, results)
     if harness.group_name == "eig":
