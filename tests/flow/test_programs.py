@@ -19,15 +19,7 @@ def test_bundle(bundle: Bundle, flow, iree) -> None:
     pytest.importorskip("jax", reason="values come from JAX")
     result = flow(bundle.text)
     iree.accept(result.text)
-    outputs = bundle.split(iree.call(iree.compile(result.text), "main", bundle.inputs))
-    wrong = []
-    for case, got, want in zip(bundle.cases, outputs, bundle.expected, strict=True):
-        try:
-            check(got, want, case.rtol, case.atol)
-        except AssertionError as error:
-            if not case.differs:
-                wrong.append(f"{case.name}: {error}")
-    assert not wrong, "\n".join(wrong)
+    bundle.check_iree(iree.call(iree.compile(result.text), "main", bundle.inputs))
 
 
 @pytest.mark.parametrize("program", text_programs(), ids=lambda program: program.name)

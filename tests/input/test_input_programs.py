@@ -25,15 +25,7 @@ def test_bundle(bundle: Bundle, lowered, iree) -> None:
         with pytest.raises(RuntimeError, match="refuses"):
             iree.compile(text, "input")
         return
-    outputs = bundle.split(iree.call(iree.compile(text, "input"), "main", bundle.inputs))
-    wrong = []
-    for case, got, want in zip(bundle.cases, outputs, bundle.expected, strict=True):
-        try:
-            check(got, want, case.rtol, case.atol)
-        except AssertionError as error:
-            if not case.differs:
-                wrong.append(f"{case.name}: {error}")
-    assert not wrong, "\n".join(wrong)
+    bundle.check_iree(iree.call(iree.compile(text, "input"), "main", bundle.inputs))
 
 
 @pytest.mark.parametrize("program", text_programs(), ids=lambda program: program.name)

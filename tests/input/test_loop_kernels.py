@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from conftest import IreeRunner
+    from iree_tools import Iree
 
 jax = pytest.importorskip("jax", reason="its text is what is compiled")
 jnp = jax.numpy
@@ -17,7 +17,7 @@ jnp = jax.numpy
 RNG = np.random.default_rng(12)
 
 
-def test_iree_carries_them_on(iree: IreeRunner, lowered: Callable[..., str]) -> None:
+def test_iree_carries_them_on(iree: Iree, lowered: Callable[..., str]) -> None:
     """One program: more scratch than IREE has stack for, branches, tables, and several results."""
 
     def program(a: Any, b: Any) -> Any:
