@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions big fuzz-bytecode
+.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs big fuzz-bytecode
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -80,6 +80,9 @@ phases: install ## Carry on 100 programs from every phase, iree-compile's text b
 
 functions: install ## Functions of jax.numpy, lax, nn, scipy.special: each in all of its types (minutes)
 	TIREE_ALL_TYPES=1 $(BIN)/python -m pytest -q tests/proofs/test_jax_functions.py
+
+jax-programs: install ## All random distributions, transformations, Flax networks, optimisers and trainings of JAX (minutes)
+	TIREE_ALL_PROGRAMS=1 $(BIN)/python -m pytest -q tests/proofs/test_jax_programs.py
 
 big: install ## Compile a constant of 1 GB in every form, and measure the memory (minutes, 2 GB of disk)
 	TIREE_BIG_CONSTANT=1024 $(BIN)/python -m pytest -q tests/compiler/test_big_constants.py
