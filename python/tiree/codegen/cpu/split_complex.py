@@ -75,7 +75,8 @@ class _Splitting:
             "linalg.generic": self.generic,
             "linalg.yield": self.terminator,
             "scf.yield": self.terminator,
-            "scf.if": self.conditional,
+            "scf.if": self.control,
+            "scf.for": self.control,
         }
 
     def run(self, block: Block) -> None:
@@ -300,9 +301,10 @@ class _Splitting:
         operands = [new for value in op.operands for new in self.both(value)]
         self.add((YieldOp if op.name == "linalg.yield" else type(op)).create(operands=operands), op)
 
-    def conditional(self, op: Operation) -> None:
+    def control(self, op: Operation) -> None:
+        """A branch or a loop."""
         new = type(op).create(
-            operands=[self.get(v) for v in op.operands],
+            operands=[new for value in op.operands for new in self.both(value)],
             result_types=[type for result in op.results for type in self._types(result.type)],
             properties=op.properties,
             regions=[self._region(region) for region in op.regions],

@@ -27,6 +27,7 @@ from tiree.dialects.iree_tensor_ext import (
     DispatchTensorLoadOp,
     DispatchTensorStoreOp,
     DispatchTensorType,
+    TensorAccess,
     segment_sizes,
 )
 from tiree.support.cpu_target import TargetDescription
@@ -35,6 +36,7 @@ from tiree.support.typed import ints_of, is_memref_type, is_tensor_type, symbol_
 STRATEGY = "loops"
 
 _LOOPS = ("scf.for", "scf.if")
+_BOX = ("static_offsets", "static_sizes", "static_strides")
 
 
 def has_tensor_loops(function: Operation) -> bool:
@@ -171,8 +173,13 @@ class _Lowering:
     def load(self, op: Operation) -> None:
         assert isinstance(op, DispatchTensorLoadOp)
         memory = self._bound(op, op.source, op.result)
-        memory.writable = False
+        memory.writable = self._is_changed(op.source)
         self._begin(op.result, memory)
+
+    @staticmethod
+    def _is_changed(bound: SSAValue) -> bool:
+        assert isinstance(bound.type, DispatchTensorType)
+        return bound.type.access.data == TensorAccess.READ_WRITE
 
     def empty(self, op: Operation) -> None:
         result = op.results[0]
@@ -243,10 +250,19 @@ class _Lowering:
     def store(self, op: Operation) -> None:
         assert isinstance(op, DispatchTensorStoreOp)
         memory = self._memory(op, op.value)
-        if self.stores.get(_root(op.value)) is op:
+        root = _root(op.value)
+        if self.stores.get(root) is op or self._stays(root, op):
             return
         target = self._bound(op, op.target, op.value)
         self._copy(memory, target, tensor_type(op.value).get_shape(), [])
+
+    def _stays(self, root: SSAValue, op: DispatchTensorStoreOp) -> bool:
+        """Whether `op` stores what was loaded, and changed since, to where it was loaded from."""
+        load = root.owner
+        if not isinstance(load, DispatchTensorLoadOp) or load.source is not op.target:
+            return False
+        same = all(load.properties[name] == op.properties[name] for name in _BOX)
+        return same and self._is_changed(op.target) and list(load.offsets) == list(op.offsets)
 
     def _copy(self, source: _Memory, target: _Memory, shape: Sequence[int], at: list[SSAValue]) -> None:
         """Copies a tensor, one loop for each dimension left."""
@@ -356,6 +372,10 @@ def _root(value: SSAValue) -> SSAValue:
             value = op.operands[1]
         elif op.name == "scf.for":
             value = op.operands[3 + value.index]
+        elif op.name == "scf.if":
+            last = op.regions[0].block.last_op
+            assert last is not None
+            value = last.operands[value.index]
         else:
             break
     return value

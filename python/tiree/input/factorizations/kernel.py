@@ -123,6 +123,8 @@ class LoopKernel:
         self._arguments: list[SSAValue] = []
         self._loads: list[tuple[SSAValue, SSAValue]] = []
         self._results: list[tuple[Array, bool]] = []
+        self._changed: list[tuple[Array, int]] = []
+        """Tensors that are changed in place, with the number of their argument."""
         self._number = self.code.add(flow.DispatchWorkgroupIDOp(0)).results[0]
 
     # Numbers.
@@ -171,6 +173,24 @@ class LoopKernel:
         )
         self._arguments.append(value)
         return Array(self, [self.code.add(DispatchTensorLoadOp.whole(bound)).results[0]])
+
+    def changed_input(self, value: SSAValue) -> Array:
+        """A tensor that is changed in place, by each workgroup in parts that no other one reads or writes.
+
+        Its last state is a result of the dispatch, behind those of `output`. Whether the memory has to be copied
+        before is found out later.
+        """
+        type = DispatchTensorType.of(TensorAccess.READ_WRITE, tensor_type(value))
+        bound = self.block.insert_arg(type, len(self._arguments))
+        self._arguments.append(value)
+        array = Array(self, [self.code.add(DispatchTensorLoadOp.whole(bound)).results[0]])
+        self._changed.append((array, bound.index))
+        return array
+
+    @property
+    def workgroup(self) -> Num:
+        """The number of this workgroup."""
+        return Num(self, self._number)
 
     def _load(self, value: SSAValue) -> SSAValue:
         for known, loaded in self._loads:
@@ -334,11 +354,18 @@ class LoopKernel:
         for array, _ in self._results:
             for state in array.states:
                 self._store(state, types)
+        for array, number in self._changed:
+            self.code.add(DispatchTensorStoreOp.whole(array.states[0], self.block.args[number]))
+            types.append(tensor_type(array.states[0]))
         self.code.add(flow.ReturnOp())
         for op in reversed(self.code.front):
             assert self.block.first_op is not None
             self.block.insert_op_before(op, self.block.first_op)
         dispatch = flow.DispatchWorkgroupsOp.of(self._arguments, types, Region(self.block), self._count_region())
+        if self._changed:
+            new = len(types) - len(self._changed)
+            places = [*[-1] * new, *(number for _, number in self._changed)]
+            dispatch.properties["tied_operands"] = flow.tied_operands_of(places)
         self.lowering.emit_op(dispatch)
         results = iter(dispatch.results)
         found: list[Value] = []
@@ -350,7 +377,7 @@ class LoopKernel:
             for part in parts:
                 # A result that nobody reads is dropped by iree-compile, and its memory then is the stack's.
                 self.lowering.emit(OptimizationBarrierOp.create(operands=[part], result_types=[part.type]))
-        return found
+        return [*found, *results]
 
     def _store(self, state: SSAValue, types: list[TensorType]) -> None:
         type = tensor_type(state)

@@ -1,25 +1,31 @@
-"""scatter: each element of the result goes over all updates and takes those that hit it.
+"""scatter: a loop over its updates (`factorizations/scatter.py`), or, where there is little of it, over its results.
 
-One `linalg.generic`: the result has the parallel dimensions, the scatter indices the reduction dimensions, and the
-result starts as the operand. Updates are applied in index order, so the result is the same on any number of threads; a
-window that is not wholly inside the operand is skipped, as the specification says.
+Of the second kind each element of the result goes over all updates and takes those that hit it, which fuses with what
+is around. One `linalg.generic`: the result has the parallel dimensions, the scatter indices the reduction dimensions,
+and the result starts as the operand. Updates are applied in index order, so the result is the same on any number of
+threads; a window that is not wholly inside the operand is skipped, as the specification says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, IntegerType, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import ScatterDimensionNumbers, ScatterDimensionNumbersAttr
+from tiree.input.factorizations.scatter import Shapes, scatter_in_place
 from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsupported, map_attr, tensor_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
 from tiree.input.lowering.scalar_ops import is_unsigned
 from tiree.input.lowering.structural import reshape
 from tiree.support.typed import is_tensor_type
+
+SMALL = 4096
+"""Up to so many pairs of a result and an update all of them are looked at."""
 
 
 def _components(lowering: Lowering, indices: SSAValue, vector_dim: int, count: int) -> list[SSAValue]:
@@ -48,6 +54,10 @@ def _scatter(lowering: Lowering, op: Operation) -> None:
     if 0 in (*tensor_type(updates[0]).get_shape(), *tensor_type(operands[0]).get_shape()):
         for old, operand in zip(op.results, operands, strict=True):
             lowering.set(old, lowering.values[operand])
+        return
+    places = prod(tensor_type(operands[0]).get_shape())
+    if places * Shapes.of(op, attr.data).updates > SMALL:
+        scatter_in_place(lowering, op, attr.data)
         return
     scatter = _Scatter(lowering, op, attr.data, tensor_type(operands[0]).get_shape())
     rank = len(scatter.shape)
