@@ -123,6 +123,8 @@ class LoopKernel:
         self._arguments: list[SSAValue] = []
         self._loads: list[tuple[SSAValue, SSAValue]] = []
         self._results: list[tuple[Array, bool]] = []
+        self._shared: list[Array] = []
+        """New arrays that all workgroups write parts of."""
         self._changed: list[tuple[Array, int]] = []
         """Tensors that are changed in place, with the number of their argument."""
         self._number = self.code.add(flow.DispatchWorkgroupIDOp(0)).results[0]
@@ -177,7 +179,7 @@ class LoopKernel:
     def changed_input(self, value: SSAValue) -> Array:
         """A tensor that is changed in place, by each workgroup in parts that no other one reads or writes.
 
-        Its last state is a result of the dispatch, behind those of `output`. Whether the memory has to be copied
+        Its last state is a result of the dispatch, behind all others. Whether the memory has to be copied
         before is found out later.
         """
         type = DispatchTensorType.of(TensorAccess.READ_WRITE, tensor_type(value))
@@ -213,6 +215,15 @@ class LoopKernel:
         """A new array of undefined contents whose last state is a result of the dispatch."""
         array = self._new(shape, element, complex)
         self._results.append((array, True))
+        return array
+
+    def shared_output(self, shape: Sequence[int], element: Attribute | None = None) -> Array:
+        """A new array that all workgroups write, each other parts; a result of the dispatch behind those of `output`.
+
+        What a workgroup wrote it may read again, but nothing of the others.
+        """
+        array = self._new(shape, element, False)
+        self._shared.append(array)
         return array
 
     def scratch(self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False) -> Array:
@@ -349,11 +360,17 @@ class LoopKernel:
     # The end.
 
     def run(self) -> list[Value]:
-        """Emits the dispatch; gives the outputs, with the grid as their first dimension."""
+        """Emits the dispatch; gives the outputs, with the grid as their first dimension, then what is shared, then what
+        was changed."""
         types: list[TensorType] = []
         for array, _ in self._results:
             for state in array.states:
                 self._store(state, types)
+        for array in self._shared:
+            type = tensor_type(array.states[0])
+            bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.WRITE_ONLY, type), len(self.block.args))
+            self.code.add(DispatchTensorStoreOp.whole(array.states[0], bound))
+            types.append(type)
         for array, number in self._changed:
             self.code.add(DispatchTensorStoreOp.whole(array.states[0], self.block.args[number]))
             types.append(tensor_type(array.states[0]))
@@ -378,6 +395,10 @@ class LoopKernel:
                 # A result that nobody reads is dropped by iree-compile, and its memory then is the stack's.
                 self.lowering.emit(OptimizationBarrierOp.create(operands=[part], result_types=[part.type]))
         return [*found, *results]
+
+    def run_shared(self) -> list[SSAValue]:
+        """`run`, where there are only shared and changed arrays of real numbers."""
+        return [value for value in self.run() if isinstance(value, SSAValue)]
 
     def _store(self, state: SSAValue, types: list[TensorType]) -> None:
         type = tensor_type(state)

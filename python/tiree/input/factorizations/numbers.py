@@ -212,6 +212,10 @@ class Num:
         """An index divided by two, towards zero."""
         return self._binary(arith.ShRUIOp, self._other(1))
 
+    def quotient(self, other: Num | int) -> Num:
+        """Of a non-negative index, towards zero."""
+        return self._binary(arith.DivUIOp, self._other(other))
+
     def remainder(self, other: Num | int) -> Num:
         """Of a non-negative index."""
         return self._binary(arith.RemUIOp, self._other(other))

@@ -13,18 +13,17 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import Float32Type, TensorType, i1, i8
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.dialects.builtin import Float32Type
+from xdsl.ir import Block, Operation, SSAValue
 
-from tiree.dialects import flow
 from tiree.dialects.stablehlo_attrs import ScatterDimensionNumbers
-from tiree.input.factorizations.kernel import INDEX, Array, LoopKernel, Num
-from tiree.input.lowering.context import Lowering, Splat, identity, signless, tensor_type
-from tiree.input.lowering.reduce import body_of, emit_region
-from tiree.input.lowering.scalar import ScalarBuilder, inherent
+from tiree.input.factorizations.elements import Body, Elements, filled, from_memory, in_memory, new_type
+from tiree.input.factorizations.kernel import INDEX, LoopKernel, Num
+from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.lowering.reduce import body_of
+from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import is_unsigned
-from tiree.support.typed import is_complex_type, is_integer_attr
+from tiree.support.typed import is_integer_attr
 
 SERIAL = 1 << 15
 """Less work than this is one workgroup's; see `_work`."""
@@ -113,71 +112,6 @@ def split_of(shapes: Shapes, unique: bool) -> Split:
     return Split(most, dim=max(dims, key=lambda d: shapes.operand[d]))
 
 
-class _Elements:
-    """The elements of an array as the region sees them: complex ones are pairs in memory, `i1` ones bytes."""
-
-    def __init__(self, array: Array, element: Attribute) -> None:
-        self.array = array
-        self.element = element
-
-    def read(self, at: Sequence[Num | int]) -> SSAValue:
-        code = self.array.kernel.code
-        if is_complex_type(self.element):
-            return code.create(self.array[(*at, 0)].re, self.array[(*at, 1)].re)
-        value = self.array[tuple(at)].re
-        return code.cast(arith.TruncIOp, value, i1) if self.element == i1 else value
-
-    def write(self, at: Sequence[Num | int], value: SSAValue) -> None:
-        kernel = self.array.kernel
-        if is_complex_type(self.element):
-            for part, number in enumerate(kernel.code.parts(value)):
-                self.array[(*at, part)] = Num(kernel, number)
-            return
-        if self.element == i1:
-            value = kernel.code.cast(arith.ExtUIOp, value, i8)
-        self.array[tuple(at)] = Num(kernel, value)
-
-
-def _in_memory(lowering: Lowering, value: SSAValue) -> SSAValue:
-    """`value` with elements that a loop kernel has: pairs of floats and bytes for complex numbers and booleans."""
-    type = tensor_type(value)
-    if is_complex_type(type.element_type):
-        pairs = TensorType(type.element_type.element_type, [*type.get_shape(), 2])
-        return lowering.emit(flow.TensorBitCastOp.of(value, pairs))
-    if type.element_type == i1:
-        return lowering.parallel(
-            [(value, identity(len(type.get_shape())))],
-            TensorType(i8, type.get_shape()),
-            lambda s, args: s.cast(arith.ExtUIOp, args[0], i8),
-        )
-    return value
-
-
-def _from_memory(lowering: Lowering, value: SSAValue, type: TensorType) -> SSAValue:
-    """What `_in_memory` made of a tensor of `type`, back."""
-    if is_complex_type(type.element_type):
-        return lowering.emit(flow.TensorBitCastOp.of(value, type))
-    if type.element_type == i1:
-        return lowering.parallel(
-            [(value, identity(len(type.get_shape())))],
-            type,
-            lambda s, args: s.cast(arith.TruncIOp, args[0], i1),
-        )
-    return value
-
-
-def _operand(lowering: Lowering, old: SSAValue) -> SSAValue:
-    """The new value of `old`; one element repeated is filled in when it is needed, not kept in the module."""
-    value = lowering.values[old]
-    if isinstance(value, Splat) and value.sizes is None:
-        return lowering.fill(value.scalar, value.type)
-    return lowering.get(old)
-
-
-def _new_type(old: SSAValue) -> TensorType:
-    return tensor_type(signless(old.type))
-
-
 class _Scatter:
     """Builds the kernel."""
 
@@ -187,34 +121,21 @@ class _Scatter:
         self.shapes = shapes
         self.split = split_of(shapes, is_integer_attr(unique) and bool(unique.value.data))
         self.lowering = lowering
-        self.block = block
-        self.types = [_new_type(operand) for operand in op.operands[:count]]
+        self.types = [new_type(operand) for operand in op.operands[:count]]
         self.unsigned = is_unsigned(tensor_type(op.operands[count]).element_type)
         self.k = LoopKernel(lowering, self.split.count, Float32Type())
-        whole = [_in_memory(lowering, _operand(lowering, operand)) for operand in op.operands[:count]]
-        sources = [_in_memory(lowering, lowering.get(update)) for update in op.operands[count + 1 :]]
-        captured = self._captured()
+        whole = [in_memory(lowering, filled(lowering, operand)) for operand in op.operands[:count]]
+        sources = [in_memory(lowering, lowering.get(update)) for update in op.operands[count + 1 :]]
         self.results = [
-            _Elements(self.k.changed_input(value), type.element_type)
+            Elements(self.k.changed_input(value), type.element_type)
             for value, type in zip(whole, self.types, strict=True)
         ]
         self.updates = [
-            _Elements(self.k.whole_input(value), _new_type(update).element_type)
+            Elements(self.k.whole_input(value), new_type(update).element_type)
             for value, update in zip(sources, op.operands[count + 1 :], strict=True)
         ]
         self.indices = self.k.whole_input(lowering.get(op.operands[count]))
-        self.code = _Body(self.k, {value: self.k.whole_input(value).states[0] for value in captured})
-
-    def _captured(self) -> list[SSAValue]:
-        """Tensors that the region reads from outside."""
-        found: dict[SSAValue, None] = {}
-        for op in self.block.ops:
-            for value in op.operands:
-                owner = value.owner
-                outside = owner is not self.block and (isinstance(owner, Block) or owner.parent is not self.block)
-                if outside and self.lowering.splat(value) is None:
-                    found[self.lowering.get(value)] = None
-        return list(found)
+        self.region = Body(self.k, block)
 
     def run(self) -> list[SSAValue]:
         """Emits the dispatch; gives the results."""
@@ -227,9 +148,8 @@ class _Scatter:
             starts = self._starts(place)
             loops.enter_context(self._inside(starts))
             self._window(place, starts)
-        results = self.k.run()
-        values = [value for value in results if isinstance(value, SSAValue)]
-        return [_from_memory(self.lowering, value, type) for value, type in zip(values, self.types, strict=True)]
+        values = self.k.run_shared()
+        return [from_memory(self.lowering, value, type) for value, type in zip(values, self.types, strict=True)]
 
     def _share(self, size: int) -> tuple[Num, Num]:
         """What this workgroup has of `size`."""
@@ -292,9 +212,7 @@ class _Scatter:
             source = [of_update[d] if d in of_update else next(batch) for d in range(len(self.shapes.update))]
             old = [result.read(at) for result in self.results]
             new = [update.read(source) for update in self.updates]
-            self.code.block = self.k.code.block
-            values = emit_region(self.lowering, self.code, self.block, [*old, *new])
-            for result, value in zip(self.results, values, strict=True):
+            for result, value in zip(self.results, self.region.emit([*old, *new]), strict=True):
                 result.write(at, value)
 
 
@@ -303,14 +221,3 @@ def scatter_in_place(lowering: Lowering, op: Operation, numbers: ScatterDimensio
     results = _Scatter(lowering, op, Shapes.of(op, numbers), body_of(op)).run()
     for old, new in zip(op.results, results, strict=True):
         lowering.set(old, new)
-
-
-class _Body(ScalarBuilder):
-    """Emits a region; what it reads from outside has a name of its own in the kernel."""
-
-    def __init__(self, kernel: LoopKernel, inputs: dict[SSAValue, SSAValue]) -> None:
-        super().__init__(kernel.block, kernel.lowering.location)
-        self.inputs = inputs
-
-    def extract(self, source: SSAValue, indices: list[SSAValue]) -> SSAValue:
-        return super().extract(self.inputs.get(source, source), indices)

@@ -177,11 +177,12 @@ class Windows:
     block: Block
 
 
-def _reduce_window(lowering: Lowering, op: Operation) -> None:
+def windows_of(op: Operation) -> Windows:
+    """What a `stablehlo.reduce_window` says."""
     inputs, inits = _split(op)
     rank = len(ranked_type(inputs[0]).get_shape())
     ones = [1] * rank
-    windows = Windows(
+    return Windows(
         inputs,
         inits,
         ints_property(op, "window_dimensions"),
@@ -191,7 +192,10 @@ def _reduce_window(lowering: Lowering, op: Operation) -> None:
         ints_property(op, "padding", [0] * (2 * rank)),
         body_of(op),
     )
-    reduce_windows(lowering, op, windows)
+
+
+def _reduce_window(lowering: Lowering, op: Operation) -> None:
+    reduce_windows(lowering, op, windows_of(op))
 
 
 def reduce_windows(lowering: Lowering, op: Operation, windows: Windows) -> None:

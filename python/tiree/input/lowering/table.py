@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tiree.input.factorizations import cholesky, custom_calls, fft, triangular
+from tiree.input.factorizations import cholesky, cumulative, custom_calls, fft, triangular
 from tiree.input.lowering import (
     bitcast,
     contraction,
@@ -34,5 +34,6 @@ HANDLERS = {
     **fft.HANDLERS,
     **triangular.HANDLERS,
     **cholesky.HANDLERS,
+    **cumulative.HANDLERS,
     **custom_calls.HANDLERS,
 }
