@@ -81,7 +81,7 @@ def test_compile_file_in_irees_shape(tmp_path: Path) -> None:
     assert tiree.compiler.compile_file(str(path), input_type=tiree.compiler.InputType.AUTO)
     with pytest.raises(FileNotFoundError):
         tiree.compiler.compile_file(str(tmp_path / "none.mlir"))
-    assert tiree.compiler.query_available_targets() == ["llvm-cpu", "vmvx"]
+    assert tiree.compiler.query_available_targets() == ["llvm-cpu", "vmvx", "vmvx-inline"]
 
 
 def test_tool_errors_hold_the_diagnostics() -> None:

@@ -163,11 +163,15 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         effect("--iree-hal-local-target-device-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),
                ("add.mlir", "--compile-to=preprocessing")),
         effect("--iree-hal-local-target-device-backends=vmvx", prints("vmvx-bytecode-fb"), at("preprocessing")),
+        effect("--iree-hal-local-target-device-backends=vmvx-inline",
+               refuses("use --iree-execution-model=inline-static"), at("preprocessing")),
     ),
     "iree-hal-target-backends": (
         effect("--iree-hal-target-backends=llvm-cpu", lambda done: done.err.startswith("note: compiling"),
                ("add.mlir", "--compile-to=preprocessing")),
         effect("--iree-hal-target-backends=vmvx", prints("vmvx-bytecode-fb"), at("preprocessing")),
+        effect("--iree-hal-target-backends=vmvx-inline", refuses("use --iree-execution-model=inline-static"),
+               at("preprocessing")),
     ),
     "iree-llvmcpu-target-cpu": (
         effect("--iree-llvmcpu-target-cpu=skylake-avx512", prints('cpu = "skylake-avx512"'),
@@ -214,7 +218,12 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         effect("--iree-opt-strip-assertions", lacks("hal.buffer_view.assert"), at("stream")),
         effect("--iree-opt-strip-assertions=false", prints("hal.buffer_view.assert"), at("stream", "add", "-O1")),
     ),
-    "iree-execution-model": effect("--iree-execution-model=async-external", prints("!hal.fence"), at("abi")),
+    "iree-execution-model": (
+        effect("--iree-execution-model=async-external", prints("!hal.fence"), at("abi")),
+        effect("--iree-execution-model=inline-dynamic", prints("hal_loader.executable.dispatch"), at("hal")),
+        effect("--iree-execution-model=inline-static", lacks("hal.executable"), at("hal")),
+        effect("--iree-execution-model=host-only", refuses("host-only makes programs of scalars"), at("hal")),
+    ),
     "iree-hal-memoization": effect("--iree-hal-memoization=false", lacks("memoize"), at("hal")),
     "iree-hal-indirect-command-buffers": effect(
         "--iree-hal-indirect-command-buffers=false", lacks("memoize"), at("hal")
@@ -436,7 +445,7 @@ OPT_ELSEWHERE = {"mlir-disable-threading": "test_threads"}
 OPT_FIXED = {
     **FIXED,
     "iree-hal-target-device": ("local", "cuda"),
-    "iree-hal-local-target-device-backends": ("llvm-cpu", "vmvx-inline"),
+    "iree-hal-local-target-device-backends": ("llvm-cpu", "cuda"),
     "iree-hal-target-backends": ("llvm-cpu", "cuda"),
 }
 OPT_INPUTS = {

@@ -86,12 +86,10 @@ def test_refused_flags_say_why(name: str) -> None:
     "flag",
     [
         "iree-hal-target-device=cuda",
-        "iree-hal-local-target-device-backends=vmvx-inline",
         "iree-hal-target-backends=vulkan-spirv",
         "iree-llvmcpu-link-embedded=false",
         "iree-llvmcpu-enable-ukernels=all",
         "iree-input-type=torch",
-        "iree-execution-model=inline-static",
         "iree-vm-target-index-bits=32",
         "iree-vm-target-extension-f32=false",
         "iree-vm-bytecode-module-output-format=flatbuffer-text",

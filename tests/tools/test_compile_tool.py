@@ -94,7 +94,7 @@ def test_version_help_and_backends(tmp_path: Path) -> None:
     assert f"version {VERSION}".encode() in run("--version", cwd=tmp_path).stdout
     assert b"--iree-llvmcpu-target-cpu" in run("--help", cwd=tmp_path).stdout
     assert run("--iree-hal-list-target-backends", cwd=tmp_path).stdout.split() == [
-        b"Registered", b"target", b"backends:", b"llvm-cpu", b"vmvx",
+        b"Registered", b"target", b"backends:", b"llvm-cpu", b"vmvx", b"vmvx-inline",
     ]  # fmt: skip
 
 

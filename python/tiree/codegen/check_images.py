@@ -12,9 +12,16 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from tiree.dialects.hal_executable import ExecutableOp
+from tiree.dialects.hal_executable import ExecutableOp, ExecutableVariantOp
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.marks import INLINED
+
+
+def _is_inlined(variant: ExecutableVariantOp) -> bool:
+    """Whether functions of the host program do what its functions do."""
+    return all(INLINED in export.attributes for export in variant.exports)
+
 
 _HINT = "start from executable-configurations, or from hal"
 
@@ -32,7 +39,7 @@ class CheckImages(ModulePass):
             for one in op.body.block.ops
             if isinstance(one, ExecutableOp)
             and not one.binaries
-            and any(variant.inner_module is not None for variant in one.variants)
+            and any(variant.inner_module is not None and not _is_inlined(variant) for variant in one.variants)
         ]
         if problems:
             raise CompileError(problems)

@@ -1,6 +1,6 @@
-"""The one attribute of IREE's `iree_cpu` dialect that a device target may carry.
+"""The attributes of IREE's `iree_cpu` dialect that a device target may carry.
 
-Tiree never writes it; modules that IREE printed contain it, and it has to survive a round trip.
+Tiree never writes them; modules that IREE printed contain them, and they have to survive a round trip.
 """
 
 from __future__ import annotations
@@ -13,11 +13,8 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
 
-@irdl_attr_definition
-class CPUEncodingResolverAttr(ParametrizedAttribute):
-    """`#iree_cpu.cpu_encoding_resolver<>`: how IREE lays out encoded tensors for this target."""
-
-    name = "iree_cpu.cpu_encoding_resolver"
+class _Empty(ParametrizedAttribute):
+    """An attribute without parameters that is written with its brackets."""
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -28,4 +25,18 @@ class CPUEncodingResolverAttr(ParametrizedAttribute):
         printer.print_string("<>")
 
 
-IREECPU = Dialect("iree_cpu", [], [CPUEncodingResolverAttr])
+@irdl_attr_definition
+class CPUEncodingResolverAttr(_Empty):
+    """`#iree_cpu.cpu_encoding_resolver<>`: how IREE lays out encoded tensors for this target."""
+
+    name = "iree_cpu.cpu_encoding_resolver"
+
+
+@irdl_attr_definition
+class VMVXEncodingResolverAttr(_Empty):
+    """`#iree_cpu.vmvx_encoding_resolver<>`: the same for kernels as bytecode."""
+
+    name = "iree_cpu.vmvx_encoding_resolver"
+
+
+IREECPU = Dialect("iree_cpu", [], [CPUEncodingResolverAttr, VMVXEncodingResolverAttr])

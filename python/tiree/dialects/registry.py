@@ -127,10 +127,14 @@ def load_dialect(name: str) -> Dialect:
 
 
 _NOT_DIALECTS = frozenset({"dense", "registry"})
+_WITH_PREFIX = frozenset({"hal_inline", "hal_loader"})
+"""Dialects whose names begin with that of another."""
 
 
 def _is_part(module: str) -> bool:
     """`hal_ops` beside `hal`, or `math_ext` for xDSL's `math`: part of a dialect, not one of its own."""
+    if module in _WITH_PREFIX:
+        return False
     names = module.split("_")
     prefixes = ("_".join(names[:count]) for count in range(1, len(names)))
     return any(prefix in _module_names() or prefix in UPSTREAM for prefix in prefixes)

@@ -42,6 +42,16 @@ from xdsl.traits import (
 )
 
 from tiree.dialects.syntax.func_like import index_array, index_list, parse_func_like, parse_types_tied, print_func_like
+from tiree.dialects.util_buffers import (
+    BUFFER_OPS,
+    BufferAllocOp,
+    BufferCopyOp,
+    BufferFillOp,
+    BufferLoadOp,
+    BufferSizeOp,
+    BufferStoreOp,
+    BufferSubspanOp,
+)
 from tiree.dialects.util_types import (
     TYPES_AND_ATTRIBUTES,
     BufferType,
@@ -71,7 +81,14 @@ from tiree.dialects.util_values import (
 __all__ = [
     "AlignOp",
     "AssumeIntOp",
+    "BufferAllocOp",
     "BufferConstantOp",
+    "BufferCopyOp",
+    "BufferFillOp",
+    "BufferLoadOp",
+    "BufferSizeOp",
+    "BufferStoreOp",
+    "BufferSubspanOp",
     "BufferType",
     "CallOp",
     "CastOp",
@@ -453,6 +470,7 @@ Util = Dialect(
         GlobalStoreOp,
         GlobalStoreIndirectOp,
         *VALUE_OPS,
+        *BUFFER_OPS,
     ],
     TYPES_AND_ATTRIBUTES,
 )

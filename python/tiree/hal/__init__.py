@@ -53,11 +53,17 @@ def hal_passes(options: CompileOptions) -> list[ModulePass]:
     """The passes of the phase `hal`, in order."""
     from tiree.hal.convert_to_hal import ConvertToHALPass
     from tiree.hal.elide_staging_copies import ElideStagingCopiesPass
+    from tiree.hal.inline.convert_to_inline import MODELS, STATIC, CheckHostOnlyPass, ConvertToInlinePass
 
+    model, by_name = options.execution_model, options.hal_executable_debug_level > 0
+    if model in MODELS:
+        return [ElideStagingCopiesPass(), ConvertToInlinePass(static=model == STATIC, functions_by_name=by_name)]
+    only_host: list[ModulePass] = [CheckHostOnlyPass()] if model == "host-only" else []
     return [
+        *only_host,
         ElideStagingCopiesPass(),
         ConvertToHALPass(
             memoize=options.hal_memoization and options.hal_indirect_command_buffers,
-            functions_by_name=options.hal_executable_debug_level > 0,
+            functions_by_name=by_name,
         ),
     ]

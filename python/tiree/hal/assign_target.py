@@ -25,8 +25,8 @@ from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
 
 DEVICE_GLOBAL = "__device_0"
-VMVX = "vmvx"
-"""The backend whose executables are bytecode."""
+_BYTECODE = {"vmvx": "vmvx-bytecode-fb", "vmvx-inline": "vmvx-ir"}
+"""The backends whose kernels are bytecode, and the formats of theirs: modules, or a part of the program."""
 _PLACES = ("target", "affinity", "stream.affinity")
 """What properties and attributes name a device."""
 
@@ -75,8 +75,8 @@ class AssignTargetPass(ModulePass):
             return self.device.targets.data
         found: list[hal.ExecutableTargetAttr] = []
         for backend in dict.fromkeys(self.backends):
-            if backend == VMVX:
-                found.append(hal.ExecutableTargetAttr(VMVX, "vmvx-bytecode-fb", {}))
+            if backend in _BYTECODE:
+                found.append(hal.ExecutableTargetAttr(backend, _BYTECODE[backend], {}))
                 continue
             resolved = resolve_cpu_targets(self.triple, self.cpu, self.features, self.stack_limit)
             found += [cpu_target(facts) for facts in resolved]

@@ -61,6 +61,13 @@ class Executables:
             )
         )
 
+    def image(self, name: str, variant: str) -> hal.ExecutableBinaryOp:
+        """The image of a variant, under its own name or that of the variant."""
+        images = self.executable(name).binaries
+        number = next((n for n, one in enumerate(self.executable(name).variants) if one.sym_name.data == variant), 0)
+        named = {image.sym_name.data: image for image in images}
+        return named.get(f"{variant}_binary") or named.get(variant) or images[number]
+
     def workgroup_count(
         self, entry_point: SymbolRefAttr, device: SSAValue, workload: Sequence[SSAValue]
     ) -> tuple[list[Operation], list[SSAValue]]:

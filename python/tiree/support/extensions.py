@@ -74,7 +74,7 @@ class Extensions:
         return replace(self, placed={**self.placed, point: (*self.placed.get(point, ()), *passes)})
 
 
-OWN_BACKENDS = ("llvm-cpu", "vmvx")
+OWN_BACKENDS = ("llvm-cpu", "vmvx", "vmvx-inline")
 """What executables can be compiled for without a plugin."""
 NONE = Extensions()
 """What a compilation without plugins has."""

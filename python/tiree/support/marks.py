@@ -9,3 +9,5 @@ FOREIGN_SCHEDULE = ("tiree.schedule", "foreign")
 """In a module file whose device work is not `SCHEDULED` by Tiree: the runtime hands it copies of a caller's arrays."""
 SIZE_CHECK = "tiree.size_check"
 """On a `cf.assert`: it compares sizes of what the caller passed. Its failure is INVALID_ARGUMENT."""
+INLINED = "tiree.inlined"
+"""On a `hal.executable.export`: the function of the host program that does what the dispatch does."""

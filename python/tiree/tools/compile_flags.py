@@ -17,11 +17,11 @@ from tiree.support.input_type import OWN_TYPES
 from tiree.support.options import CompileOptions
 from tiree.support.ranges import BYTES
 from tiree.tools.flags import Flag, ParsedFlags, fail
+from tiree.tools.model_flags import MODELS, check_model, default_backend
 from tiree.tools.parameter_flags import PARAMETER_FIELDS, PARAMETER_FLAGS, PARAMETER_PATHS, parameter_values
 from tiree.tools.plugin_flags import PLUGIN, PLUGIN_FLAGS
 
 _CPU_ONLY = "this release compiles for the CPU only; use --iree-hal-target-device=local"
-_VMVX_INLINE = "kernels are not made part of the host program; use vmvx"
 _GPU_BACKENDS: dict[str, str] = dict.fromkeys(
     ("cuda", "rocm", "hip", "vulkan", "metal", "amdgpu", "vulkan-spirv", "metal-spirv"), _CPU_ONLY
 )
@@ -53,11 +53,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("iree-hal-default-device", "str", "name or number of the device of what names none", "", metavar="DEVICE"),
     Flag(
         "iree-hal-local-target-device-backends", "list", "the backends of device local",
-        choices=OWN_BACKENDS, refused={"vmvx-inline": _VMVX_INLINE},
+        choices=OWN_BACKENDS, refused=_GPU_BACKENDS,
     ),
     Flag(
         "iree-hal-target-backends", "list", "the backends (older form)",
-        choices=OWN_BACKENDS, refused={**_GPU_BACKENDS, "vmvx-inline": _VMVX_INLINE},
+        choices=OWN_BACKENDS, refused=_GPU_BACKENDS,
     ),
     Flag("iree-hal-list-target-backends", "action", "list the backends and exit"),
     Flag("iree-llvmcpu-target-cpu", "str", "host, generic or LLVM CPU names, with commas", "host", metavar="CPU"),
@@ -95,13 +95,8 @@ FLAGS: tuple[Flag, ...] = (
     Flag("O3", "action", "--iree-opt-level=O3"),
     Flag("iree-opt-strip-assertions", "bool", "leave out checks of arguments", False),
     Flag(
-        "iree-execution-model", "choice", "how calls and devices are synchronised", "async-internal",
-        choices=("async-internal", "async-external"),
-        refused={
-            "host-only": "it has no devices, and Tiree makes dispatches only for devices",
-            "inline-static": "the inline HAL comes with a later release",
-            "inline-dynamic": "the inline HAL comes with a later release",
-        },
+        "iree-execution-model", "choice", "how calls and devices are synchronised, or that there are none",
+        "async-internal", choices=MODELS,
     ),
     Flag("iree-hal-memoization", "bool", "record command buffers once and keep them", True),
     Flag("iree-hal-indirect-command-buffers", "bool", "recorded buffers take their bindings per call", True),
@@ -261,6 +256,7 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
     values |= parameter_values(parsed)
     values["hal_target_devices"] = tuple(options_devices(parsed))
     values["hal_target_backends"] = options_backends(parsed)
+    check_model(parsed["iree-execution-model"], values["hal_target_backends"], parsed["iree-hal-target-device"])
     options = CompileOptions(**values)
     return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
 
@@ -282,9 +278,10 @@ def options_devices(parsed: ParsedFlags) -> list[str]:
 
 
 def options_backends(parsed: ParsedFlags) -> tuple[str, ...]:
-    """The backends of local devices that flags name, in order; without a name llvm-cpu."""
+    """The backends of local devices that flags name, in order; without a name that of the execution model."""
     named = [*parsed["iree-hal-local-target-device-backends"], *parsed["iree-hal-target-backends"]]
-    return tuple(dict.fromkeys(one for one in named if one in OWN_BACKENDS)) or OWN_BACKENDS[:1]
+    found = tuple(dict.fromkeys(one for one in named if one in OWN_BACKENDS))
+    return found or (default_backend(parsed["iree-execution-model"]),)
 
 
 def recorded_flags(parsed: ParsedFlags) -> tuple[str, ...]:

@@ -27,14 +27,25 @@ from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
 from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type, symbol_name
-from tiree.vm import convert_arith, convert_hal, convert_host, convert_kernel, convert_math, convert_parameters
+from tiree.vm import (
+    convert_arith,
+    convert_buffers,
+    convert_hal,
+    convert_host,
+    convert_inline,
+    convert_kernel,
+    convert_math,
+    convert_parameters,
+)
 from tiree.vm.builder import FunctionBuilder, ModuleState, convert_type, fail, scalar_suffix
 from tiree.vm.imports import import_op, is_import
 
 HANDLERS = {
     **convert_arith.HANDLERS,
+    **convert_buffers.HANDLERS,
     **convert_hal.HANDLERS,
     **convert_host.HANDLERS,
+    **convert_inline.HANDLERS,
     **convert_kernel.HANDLERS,
     **convert_math.HANDLERS,
     **convert_parameters.HANDLERS,
@@ -115,7 +126,7 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
 
     target = vm.ModuleOp(name)
     body = target.body.block
-    body.add_ops(_convert_global(op) for op in ops if op.name == "util.global")
+    body.add_ops(_convert_global(op) for op in ops if op.name == "util.global" and not _only_described(op))
     body.add_ops(state.rodata.values())
     body.add_ops(_import(op) for op in foreign)
     body.add_ops(import_op(decl) for decl in sorted(state.imports.values(), key=lambda d: d.order))
@@ -198,6 +209,11 @@ def _yielding_functions(functions: list[Operation]) -> set[str]:
                 yielding.add(caller)
                 work.append(caller)
     return yielding
+
+
+def _only_described(op: Operation) -> bool:
+    """Whether a global says what a device is, for compilers; a program without devices still has it."""
+    return op.properties["type"].name == "hal.device" and op.properties.get("initial_value") is not None
 
 
 def _convert_global(op: Operation) -> Operation:

@@ -140,8 +140,8 @@ class _ModuleWriter:
         from tiree.vm.provenance import module_attributes
 
         pairs = module_attributes(self.options)
-        uses_device = any(one.sym_name.data.startswith("hal.") for one in self.imports)
-        if uses_device and not self.scheduled:
+        runs_kernels = any(one.sym_name.data.startswith(("hal.", "hal_inline.")) for one in self.imports)
+        if runs_kernels and not self.scheduled:
             pairs.append(FOREIGN_SCHEDULE)
         pairs.append(("tiree.digest", digest))
         return b.offset_vector([_attr_def(b, k, v) for k, v in pairs])

@@ -17,15 +17,17 @@ if TYPE_CHECKING:
 
 def configuration_passes(options: CompileOptions) -> list[ModulePass]:
     """What the phase `executable-configurations` does to variants of this backend."""
+    from tiree.vmvx.inline import BACKEND
     from tiree.vmvx.lower import SelectScalars
 
     del options
-    return [SelectScalars()]
+    return [SelectScalars(), SelectScalars(backend=BACKEND)]
 
 
 def target_passes(options: CompileOptions) -> list[ModulePass]:
     """What the phase `executable-targets` does to variants of this backend."""
+    from tiree.vmvx.inline import BACKEND, InlineKernels
     from tiree.vmvx.lower import LowerToLoops
     from tiree.vmvx.translate import TranslateToVMVX
 
-    return [LowerToLoops(), TranslateToVMVX(options)]
+    return [LowerToLoops(), TranslateToVMVX(options), LowerToLoops(backend=BACKEND), InlineKernels()]

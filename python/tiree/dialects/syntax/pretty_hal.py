@@ -85,7 +85,7 @@ def _read_encoding(reader: Reader, parts: Parts) -> None:
         parts.properties["encoding"] = reader.read_attribute()
 
 
-def _read_bindings(reader: Reader, parts: Parts) -> None:
+def read_bindings(reader: Reader, parts: Parts) -> None:
     """`[ (%buffer_or_slot : type)[%offset, %length], ... ]`."""
     fields = ("binding_buffers", "binding_offsets", "binding_lengths")
     buffers, offsets, lengths = (parts.operands.setdefault(name, []) for name in fields)
@@ -129,7 +129,7 @@ def _read_selection(reader: Reader, parts: Parts) -> None:
     reader.want(")")
 
 
-def _read_query_default(reader: Reader, parts: Parts) -> None:
+def read_query_default(reader: Reader, parts: Parts) -> None:
     """`= value`: of the type of the queried value, i1 as a word."""
     if reader.take("="):
         parts.properties["default_value"] = reader.read_attribute()
@@ -217,9 +217,9 @@ def _read_slot(reader: Reader, parts: Parts) -> None:
 _CUSTOM: dict[str, Custom] = {
     "visibility": read_visibility,
     "encoding": _read_encoding,
-    "bindings": _read_bindings,
+    "bindings": read_bindings,
     "selection": _read_selection,
-    "default": _read_query_default,
+    "default": read_query_default,
     "export_regions": _read_export_regions,
     "constant_block": _read_constant_block,
     "condition": _read_condition,

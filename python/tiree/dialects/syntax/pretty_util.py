@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute, Operation
 
+from tiree.dialects.syntax.forms import forms
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.dialects.syntax.symbols import read_list
 from tiree.dialects.util_types import IntAssumptionAttr
@@ -45,4 +46,17 @@ def _read_assume_int(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, values, types, {"assumptions": ArrayAttr(assumptions)}, attributes)
 
 
-READERS: dict[str, CustomReader] = {"util.assume.int": _read_assume_int}
+_BUFFERS = {
+    "util.buffer.alloc": "?uninitialized (? < alignment = $alignment:index > )? {} : ~result { $storage_size }",
+    "util.buffer.size": "$operand : ~operand {}",
+    "util.buffer.subspan": ("$source [ $source_offset ] : ~source { $source_size } -> ~result { $result_size } {}"),
+    "util.buffer.copy": (
+        "$source [ $source_offset ] , $target [ $target_offset ] , $length "
+        ": ~source { $source_size } -> ~target { $target_size } {}"
+    ),
+    "util.buffer.fill": "$pattern , $target [ $target_offset for $length ] : ~pattern -> ~target { $target_size } {}",
+    "util.buffer.load": "$source [ $source_offset for $length ] : ~source { $source_size } -> ~result {}",
+    "util.buffer.store": "$source , $target [ $target_offset for $length ] : ~source -> ~target { $target_size } {}",
+}
+
+READERS: dict[str, CustomReader] = {"util.assume.int": _read_assume_int, **forms(_BUFFERS)}
