@@ -20,7 +20,7 @@ def refused(text: str) -> list[str]:
     ("type", "what"),
     [
         ("tensor<*xf32>", "an unranked tensor"),
-        ("tensor<4xi4>", "elements of type i4"),
+        ("tensor<?xi4>", "elements of type i4 in the shape tensor<?xi4>, which does not say how many bytes it has"),
         ("tensor<2xi128>", "elements of type i128"),
         ("tensor<4xf80>", "elements of type f80"),
         ("tensor<2xf80>", "elements of type f80"),

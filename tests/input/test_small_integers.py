@@ -174,9 +174,3 @@ def test_loops_carry_them() -> None:
   return %r : tensor<3xi32>
 }"""
     np.testing.assert_array_equal(run(text, np.int32(5))[0], wrap(np.array([42, -48, 6]), "i4"))
-
-
-def test_the_border_of_a_function_is_refused() -> None:
-    text = "func.func @f(%x: tensor<4xi4>) -> tensor<4xi4> {\n  return %x : tensor<4xi4>\n}"
-    with pytest.raises(tiree.CompileError, match=r"argument 1 \(%x\) of @f has elements of type i4\n  .*pass bytes"):
-        tiree.compile(text)

@@ -120,7 +120,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         b'  %0 = "stablehlo.recv"(%m) : (tensor<2x2xf32>) -> tensor<2x2xf32>\n'
         b"  %1 = stablehlo.custom_call @who(%0) : (tensor<2x2xf32>) -> tensor<2x2xf32>\n"
         b'  %2 = "stablehlo.recv"(%1) : (tensor<2x2xf32>) -> tensor<2x2xf32>\n  return %2 : tensor<2x2xf32>\n}\n',
-        "packed.mlir": b"func.func @f(%x: tensor<3x3xi4>) -> tensor<3x3xi4> {\n  return %x : tensor<3x3xi4>\n}\n",
+        "packed.mlir": b"func.func @f(%x: tensor<?x3xi4>) -> tensor<?x3xi4> {\n  return %x : tensor<?x3xi4>\n}\n",
     }
     for name, content in files.items():
         (folder / name).write_bytes(content)

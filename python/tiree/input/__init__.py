@@ -24,6 +24,7 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.flatten_tuples import FlattenTuplesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
     from tiree.input.legalize_quantized import LegalizeQuantizedPass
+    from tiree.input.pack_small_integers import PackSmallIntegersPass
     from tiree.input.record_argument_names import RecordArgumentNamesPass
     from tiree.input.widen_small_integers import WidenSmallIntegersPass
 
@@ -42,6 +43,7 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     passes += [
         ConvertToLinalgPass(options.extensions.lowerings),
         GeneralizeNamedOpsPass(),
+        PackSmallIntegersPass(),
         WidenSmallIntegersPass(),
         CanonicalizePass(),
     ]

@@ -2,7 +2,7 @@
 
 In: linalg on tensors. Out: no tensor of i2 or i4. An element is the number in the byte, sign-extended; computations
 stay in the narrow type: a body truncates what it reads and extends what it yields. The public functions have no such
-tensors (their packed form is another thing), which `tiree-input-check` has seen to.
+tensors any more (`pack_small_integers.py`).
 """
 
 from __future__ import annotations
@@ -128,6 +128,8 @@ def _convert_scalars(op: Operation) -> None:
         _extend_yields(op, body)
     elif isinstance(op, FillOp):
         _extended(op, 0)
+        for argument in op.body.block.args:
+            Rewriter.replace_value_with_new_type(argument, i8)
     elif op.name in ("tensor.pad", "tensor.generate"):
         _extend_yields(op, op.regions[0].block)
     elif op.name in ("tensor.from_elements", "tensor.splat"):

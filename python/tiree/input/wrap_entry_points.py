@@ -25,6 +25,8 @@ from tiree.dialects import util
 from tiree.dialects.hal_attrs import BufferViewType, FenceType
 from tiree.dialects.hal_ops import TensorBarrierOp, TensorExportOp, TensorImportOp
 from tiree.dialects.hal_queue import FenceSignalOp
+from tiree.input.lowering.context import signless
+from tiree.input.widen_small_integers import small
 from tiree.input.wrap_imports import result_dims, view_dims, wrap_import
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
@@ -67,7 +69,7 @@ class WrapEntryPointsPass(ModulePass):
                 calls = called.get(function.sym_name.data)
                 _check_name(function)
                 if calls:
-                    function = _split_off(op.body.block, function, calls, names.unique(f"_{function.sym_name.data}"))
+                    function = split_off(op.body.block, function, calls, names.unique(f"_{function.sym_name.data}"))
                 _Wrapper(function, self.execution_model == "async-external", kept).wrap()
 
 
@@ -84,7 +86,7 @@ def _check_name(function: util.FuncOp) -> None:
         raise CompileError(Diagnostic(f"function @{name}: this name is reserved", location_of(function), hint))
 
 
-def _split_off(block: Block, function: util.FuncOp, calls: Sequence[util.CallOp], inner_name: str) -> util.FuncOp:
+def split_off(block: Block, function: util.FuncOp, calls: Sequence[util.CallOp], inner_name: str) -> util.FuncOp:
     """Makes `function` private as `inner_name`; returns a public function in front of it that calls it."""
     name = function.sym_name.data
     type = function.function_type
@@ -161,7 +163,7 @@ class _Wrapper:
         def values(prefix: str, types: Sequence[Attribute], attributes: Sequence[DictionaryAttr]) -> str:
             return ", ".join(
                 f"%{prefix}{i}: {t}{' ' + _dictionary_text(a) if a.data else ''}"
-                for i, (t, a) in enumerate(zip(types, attributes, strict=True))
+                for i, (t, a) in enumerate(map(_seen, types, attributes))
             )
 
         for attributes in (*self.argument_attributes, *self.result_attributes):
@@ -251,6 +253,16 @@ class _Wrapper:
             op.location = last.location
         block.insert_ops_before(new, last)
         last.operands = values
+
+
+def _seen(type: Attribute, attributes: DictionaryAttr) -> tuple[Attribute, DictionaryAttr]:
+    """How callers see an argument or result: elements that share bytes have a type of their own, without a sign."""
+    encoding = attributes.data.get("iree.abi.encoding")
+    if encoding is None or small(encoding) is None or small(type) is not None:
+        return type, attributes
+    if signless(encoding) == encoding:
+        attributes = DictionaryAttr({key: one for key, one in attributes.data.items() if one != encoding})
+    return signless(encoding), attributes
 
 
 def _erase_import(op: TensorImportOp) -> None:

@@ -207,7 +207,8 @@ class Scheduler(TensorOps):
         assert is_tensor_type(encoding)
         dims = list(op.target_dims)
         self.builder.anchor = op
-        length = self.builder.byte_length(op.target, op) if dims else byte_length(encoding, op)
+        # The encoding is what callers see, which may have several elements a byte.
+        length = self.builder.byte_length(op.target, op) if dims else byte_length(op.target.type, op)
         if not self.strip_assertions and isinstance(op.source.type, hal.BufferViewType) and not _is_asserted(op.source):
             given = iter(dims)
             shape = [self.builder.index(size) if size >= 0 else next(given) for size in encoding.get_shape()]

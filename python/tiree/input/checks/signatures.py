@@ -65,10 +65,16 @@ def _tensor_problem(type: Attribute) -> tuple[str, str]:
     return "", ""
 
 
-def _value_problem(type: Attribute) -> tuple[str, str]:
-    """The same for an argument or result of a public function."""
+def _value_problem(type: Attribute, imported: bool) -> tuple[str, str]:
+    """The same for an argument or result of a public function, or of one of another module."""
     if is_tensor_type(type) and is_integer_type(type.element_type) and type.element_type.width.data in _SMALL_WIDTHS:
-        return f"elements of type {type.element_type}", _PACKED
+        if DYNAMIC_INDEX in type.get_shape():
+            return (
+                f"elements of type {type.element_type} in the shape {type}, which does not say how many bytes it has",
+                _PACKED,
+            )
+        if imported:
+            return f"elements of type {type.element_type}", _PACKED
     if is_tensor_type(type) or type.name == UnrankedTensorType.name:
         return _tensor_problem(type)
     known = isinstance(type, (IndexType, Float32Type, Float64Type)) or (
@@ -116,9 +122,10 @@ def _wrong_values(function: Operation) -> Iterator[Diagnostic]:
     type = function.properties["function_type"]
     assert isinstance(type, FunctionType)
     block = function.regions[0].blocks.first
+    imported = block is None
     arguments = block.args if block is not None else ()
     for number, one in enumerate(type.inputs.data, 1):
-        problem, hint = _value_problem(one)
+        problem, hint = _value_problem(one, imported)
         if problem and not arguments:
             what = f"argument {number} of @{defined_symbol(function)} has {problem}"
             yield Diagnostic(what, location_of(function), hint)
@@ -130,7 +137,7 @@ def _wrong_values(function: Operation) -> Iterator[Diagnostic]:
             named = place == UNKNOWN or place.startswith('"')
             yield Diagnostic(what, location_of(function) if named else place, hint)
     for number, one in enumerate(type.outputs.data, 1):
-        problem, hint = _value_problem(one)
+        problem, hint = _value_problem(one, imported)
         if problem:
             yield Diagnostic(
                 f"result {number} of @{defined_symbol(function)} has {problem}", location_of(function), hint

@@ -25,13 +25,15 @@ NARROW = 0.25
 
 
 def same_kind(wanted: Array, got: Array) -> Array:
-    """`got` in the element type of `wanted` where an interface cannot tell them apart: signs, and booleans."""
+    """`got` in the element type of `wanted` where an interface tells not: signs, booleans, small floats."""
     if wanted.dtype == got.dtype or wanted.dtype.itemsize != got.dtype.itemsize:
         return got
     if wanted.dtype.kind in "iu" and got.dtype.kind in "iu":
         return got.view(wanted.dtype)
     if wanted.dtype.kind == "b" and got.dtype.kind in "iu":
         return got.astype(np.bool_)
+    if wanted.dtype.name.startswith("float") and got.dtype == np.int8:
+        return got.view(wanted.dtype)
     return got
 
 

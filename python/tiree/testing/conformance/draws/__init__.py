@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from tiree.testing.conformance.draws.composed import COMPOSED
 from tiree.testing.conformance.draws.contractions import CONTRACTIONS
 from tiree.testing.conformance.draws.control import CONTROL
 from tiree.testing.conformance.draws.elementwise import ELEMENTWISE
@@ -14,4 +15,6 @@ from tiree.testing.conformance.draws.reductions import REDUCTIONS
 
 __all__ = ["DRAWS", "Draw", "Drawn", "Entry"]
 
-DRAWS: dict[str, Entry] = dict(sorted({**ELEMENTWISE, **MOVEMENT, **REDUCTIONS, **CONTRACTIONS, **CONTROL}.items()))
+DRAWS: dict[str, Entry] = dict(
+    sorted({**ELEMENTWISE, **MOVEMENT, **REDUCTIONS, **CONTRACTIONS, **CONTROL, **COMPOSED}.items())
+)

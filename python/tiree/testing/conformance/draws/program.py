@@ -111,6 +111,8 @@ class Drawn:
 
     text: str
     arguments: list[Array]
+    known: str = ""
+    """A program that computes the same by plainer ops, where XLA does not take this one."""
 
 
 class Draw:
