@@ -66,7 +66,10 @@ class Scheduler(TensorOps):
         self._before_waits: dict[Storage, SSAValue] = {}
         """The resources of storages for which the block has waited."""
         self._fences: dict[SSAValue, SSAValue] = {}
-        self._signalled = False
+        self._signalled: set[Storage] = set()
+        """What the block gave to a fence of the caller, which says when it is complete."""
+        self._signalled_at: SSAValue | None = None
+        """The timepoint that the fence was given."""
         self.host_ops: dict[str, Callable[[Operation], None]] = {
             "hal.tensor.import": self._import,
             "hal.tensor.export": self._export,
@@ -94,6 +97,8 @@ class Scheduler(TensorOps):
             for storage, resource in self._before_waits.items():
                 storage.resource = resource
             self._before_waits = {}
+            self._signalled, self._signalled_at = set(), None
+            self.forget_sizes()
         for op in reversed(self._dead):
             op.detach()
             op.erase(safe_erase=False)
@@ -152,7 +157,7 @@ class Scheduler(TensorOps):
         elif tensors:
             raise unsupported(op, f"{op.name} on tensors of host code has no schedule", "move it into a dispatch")
         elif not op.successors and op.name == "util.return":
-            self._wait()
+            self._finish()
         self.handled.add(op)
 
     # Points where the host needs the device.
@@ -171,8 +176,6 @@ class Scheduler(TensorOps):
         self.flush()
         if self.timepoint is None:
             return
-        if self._signalled:
-            return
         waiting: dict[SSAValue, SSAValue] = {}
         for storage in storages:
             if storage.resource is not None and storage.resource_size is not None:
@@ -185,6 +188,12 @@ class Scheduler(TensorOps):
                 self._before_waits.setdefault(storage, storage.resource)
                 storage.resource = ready[storage.resource]
         self.timepoint = None
+
+    def _finish(self) -> None:
+        """Waits before the function returns, unless the caller's fence says when everything is complete."""
+        self.flush()
+        if self.timepoint is not self._signalled_at:
+            self._wait()
 
     def constant_storage(self, value: DenseAttr) -> Storage:
         if self._pool_resource is None:
@@ -235,11 +244,13 @@ class Scheduler(TensorOps):
         assert isinstance(op, hal.TensorBarrierOp)
         self._dead.append(op)
         for source, result in zip(op.sources, op.results_, strict=True):
-            self.name(result, self.owned_storage_of(source, op))
+            storage = self.owned_storage_of(source, op)
+            self.name(result, storage)
+            self._signalled.add(storage)
         self.flush()
         timepoint = self.timepoint or self.builder.add(stream.TimepointImmediateOp()).results[0]
         self.builder.add(stream.TimepointChainExternalOp(timepoint, op.signal_fence, self.builder.affinity))
-        self._signalled = True
+        self._signalled_at = self.timepoint
 
     def _export(self, op: Operation) -> None:
         """Exports a tensor; the first export of a block waits for everything that the block exports."""
@@ -252,7 +263,10 @@ class Scheduler(TensorOps):
                     self.builder.affinity = self.affinities.of_op(following)
                     self._exported[following] = self.owned_storage_of(following.source, following)
                 following = following.next_op
-            self._wait(*self._exported.values())
+            if self._signalled.issuperset(self._exported.values()):
+                self.flush()
+            else:
+                self._wait(*self._exported.values())
             self.builder.affinity = self.affinities.of_op(op)
         resource, size, _ = self._exported.pop(op).resolve()
         export = stream.TensorExportOp(

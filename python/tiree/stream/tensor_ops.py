@@ -49,7 +49,9 @@ class TensorOps(ABC):
         self._splats: dict[tuple[DenseAttr, Attribute | None], Storage] = {}
         """By device, too: they fill at the same time."""
         self.unsized: dict[Storage, None] = {}
-        """Storages of block arguments whose sizes have not been seen yet."""
+        """Storages of block arguments whose sizes have not been seen in this block yet."""
+        self._sized: list[Storage] = []
+        """Those whose sizes have, by values that other blocks may not see."""
         self.device_ops: dict[str, Callable[[Operation], None]] = {
             "flow.dispatch": self._dispatch,
             "flow.tensor.splat": self._splat,
@@ -240,6 +242,14 @@ class TensorOps(ABC):
         storage.length = self.builder.byte_length(value, op)
         storage.resource_size = self.builder.length(storage.length)
         del self.unsized[storage]
+        self._sized.append(storage)
+
+    def forget_sizes(self) -> None:
+        """A block has ended: in the next one, who reads first says again how long a tensor is."""
+        for storage in self._sized:
+            storage.length, storage.resource_size = 0, None
+            self.unsized[storage] = None
+        self._sized = []
 
     def _barrier_views(self, op: Operation) -> None:
         for operand, result in zip(op.operands, op.results, strict=True):
