@@ -6,14 +6,15 @@ Assumes xDSL only.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from math import gcd
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition, param_def
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from tiree.support.typed import int_of
+from tiree.support.typed import int_of, is_array_attr
 
 
 @irdl_attr_definition
@@ -143,6 +144,23 @@ class IntAssumptionAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         bounds = (f"{key} = {int_of(value)}" for key, value in self.bounds.data.items())
         printer.print_string(f"<{', '.join(bounds)}>")
+
+
+def assumed_bounds(op: Operation, number: int) -> tuple[int, int | None, int]:
+    """What all cases of a `util.assume.int` say of its operand `number`: the least, the most, and a divisor."""
+    assumptions = op.properties["assumptions"]
+    cases = assumptions.data[number] if is_array_attr(assumptions) else None
+    found: tuple[int, int | None, int] | None = None
+    for case in cases.data if is_array_attr(cases) else ():
+        bounds = dict[str, int]()
+        if isinstance(case, IntAssumptionAttr):
+            bounds = {key: int_of(value) for key, value in case.bounds.data.items()}
+        low, high, divisor = bounds.get("umin", 0), bounds.get("umax"), max(bounds.get("udiv", 1), 1)
+        if found is not None:
+            low, divisor = min(low, found[0]), gcd(divisor, found[2])
+            high = None if high is None or found[1] is None else max(high, found[1])
+        found = low, high, divisor
+    return found or (0, None, 1)
 
 
 TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [

@@ -23,6 +23,7 @@ def preprocessing_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: 
 def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:
     """Phase `global-optimization`: folding, data movement as structured ops, host arithmetic into bodies."""
     from tiree.flow.canonicalize import Canonicalize
+    from tiree.flow.compute_on_host import ComputeOnHost
     from tiree.flow.cse import CSE
     from tiree.flow.dynamic_dispatches import FormDynamicDispatches
     from tiree.flow.fold_constants import FoldConstants
@@ -36,6 +37,7 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:
         FormDynamicDispatches(),
         Canonicalize(),
         ConvertWhileToFor(),
+        ComputeOnHost(),
         RotateWhile(),
         RaiseBoxes(),
         ConvertPadsAndConcats(),
@@ -114,6 +116,7 @@ def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # no
 
 def flow_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """Phase `flow`: executables."""
+    from tiree.flow.annotate_assumptions import AnnotateAssumptions
     from tiree.flow.outline_dispatches import OutlineDispatches
 
-    return [OutlineDispatches()]
+    return [OutlineDispatches(), AnnotateAssumptions()]

@@ -28,6 +28,7 @@ from tiree.flow.structured import (
     input_count,
     insert_before,
     is_generic,
+    is_tensor,
     replace_op,
     yielded,
 )
@@ -232,6 +233,8 @@ def rotate_while(op: Operation) -> None:
         return
     if len(list(after.ops)) <= 1:
         return  # Already in this form: the body has nothing but its yield.
+    if not any(is_tensor(value) for inner in ops[:-1] for value in (*inner.operands, *inner.results)):
+        return  # The host computes it.
     first = _inline(before, list(op.operands), op)
     flag, values = first.operands[0], list(first.operands[1:])
     types = [value.type for value in values]

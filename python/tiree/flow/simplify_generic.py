@@ -280,8 +280,10 @@ def _identity(op: Operation, numbers: list[Number | None]) -> SSAValue | None:
             return op.operands[0]
         case "arith.muli" | "arith.mulf" if numbers[0] == 1:
             return op.operands[1]
-        case "arith.andi" if op.operands[0] is op.operands[1]:
+        case "arith.andi" if op.operands[0] is op.operands[1] or numbers[0] == 0:
             return op.operands[0]
+        case "arith.andi" if numbers[1] == 0:
+            return op.operands[1]
         case _:
             return None
 

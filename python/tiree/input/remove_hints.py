@@ -1,7 +1,8 @@
 """`tiree-input-remove-hints`: what IREE tells its own passes about values is taken away.
 
 Compute barriers say where data may not be moved, `util.assume.int` what is known of an integer, a workload ordinal
-which dispatch operand a size is. Tiree's rules look at the operations themselves, and its shapes are static.
+which dispatch operand a size is. Tiree's rules look at the operations themselves; where shapes are dynamic, at
+the last two as well.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ HINTS = frozenset(
 """Ops whose results are their first operands."""
 
 
-_ORDINAL = "iree_tensor_ext.dispatch.workload.ordinal"
+_OF_SIZES = frozenset(["iree_tensor_ext.dispatch.workload.ordinal", "util.assume.int"])
 
 
 def _binds_dynamic(block: Block) -> bool:
@@ -40,7 +41,7 @@ def _binds_dynamic(block: Block) -> bool:
 
 
 class RemoveHintsPass(ModulePass):
-    """Out: none of the `HINTS`, but for workload ordinals where the number of workgroups depends on them."""
+    """Out: none of the `HINTS`, but for those of sizes where the number of workgroups depends on them."""
 
     name = "tiree-input-remove-hints"
 
@@ -48,11 +49,11 @@ class RemoveHintsPass(ModulePass):
         del ctx
         sized: dict[Block | None, bool] = {}
         for inner in list(op.walk()):
-            if inner.name == _ORDINAL:
+            if inner.name in _OF_SIZES:
                 block = inner.parent
                 if block not in sized:
                     sized[block] = block is not None and _binds_dynamic(block)
-                if sized[block] and constant_int(inner.operands[0]) is None:
+                if sized[block] and all(constant_int(operand) is None for operand in inner.operands):
                     continue
             if inner.name in HINTS:
                 for result, operand in zip(inner.results, inner.operands, strict=False):

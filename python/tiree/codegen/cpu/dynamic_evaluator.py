@@ -23,21 +23,15 @@ from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.graph import DispatchInfo, storage_element
 from tiree.codegen.common.linear import ZERO, Lin, LinearMap, substitute
 from tiree.codegen.common.reading import read
-from tiree.codegen.common.views import kept_dims
+from tiree.codegen.cpu.dynamic_access import Access, fail
 from tiree.codegen.cpu.dynamic_rows import reduce_lanes, splits
+from tiree.codegen.cpu.size_bounds import MOST, SAME, UNBOUNDED, SizeBounds, assumed
 from tiree.dialects.arith import constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, decode_scalar
 from tiree.dialects.hal_executable import InterfaceBindingSubspanOp
 from tiree.dialects.iree_tensor_ext import DispatchTensorType
 from tiree.dialects.tensor_dims import dim_size
-from tiree.support.errors import CompileError, Diagnostic
-from tiree.support.locations import location_of
-from tiree.support.typed import ints_of, is_tensor_type, tensor_type
-
-MOST = 1 << 53
-"""No size or index reaches it."""
-
-_SAME = ("iree_tensor_ext.dispatch.workload.ordinal", "util.assume.int")
+from tiree.support.typed import is_tensor_type, tensor_type
 
 
 class NotVectorizable(Exception):
@@ -50,64 +44,6 @@ class DynamicBuilder(KernelBuilder):
     def _read_level(self, buffer: Buffer) -> int:
         level = self.barrier(CONDITIONAL, DYNAMIC_LOOP)
         return max(level, min(buffer.level, self.level)) if buffer.writable else level
-
-
-class Access:
-    """A load or store of a dispatch tensor: its memory, and where element `idx` of the tensor lies in it."""
-
-    def __init__(self, ev: DynamicEvaluator, op: Operation, bound: SSAValue, segment: int) -> None:
-        assert isinstance(bound.type, DispatchTensorType)
-        subspan = bound.owner
-        if not isinstance(subspan, InterfaceBindingSubspanOp):
-            raise fail(op, f"{op.name} of a value that is no binding")
-        shape = bound.type.tensor_type.get_shape()
-        dims = iter(subspan.dynamic_dims)
-        sizes = [next(dims) if size == DYNAMIC_INDEX else size for size in shape]
-        self.element = bound.type.tensor_type.element_type
-        self.buffer = ev.binding(subspan, [ev.size(size) for size in sizes])
-        strides: list[tuple[int | SSAValue, int]] = []
-        step, factor = cast("int | SSAValue", 1), 1
-        for size in reversed(sizes):
-            strides.append((step, factor))
-            if isinstance(known := ev.size(size), int):
-                factor *= known
-            else:
-                step = ev.product(step, known)
-        self.strides = strides[::-1]
-        """Products of sizes, and numbers to multiply them with."""
-        segments = ints_of(op.properties["operandSegmentSizes"])
-        self.offsets = self._mixed(op, segments, "static_offsets", segment)
-        self.steps = self._mixed(op, segments, "static_strides", segment + 2)
-        tensor = tensor_type(op.results[0] if op.results else op.operands[0])
-        kept = kept_dims(list(ints_of(op.properties["static_sizes"])), tensor.get_shape())
-        if kept is None:
-            raise fail(op, f"{op.name} of {tensor}, which its sizes do not give")
-        self.kept = kept
-        """The dimension of memory that each dimension of the tensor is; others have size 1."""
-
-    @staticmethod
-    def _mixed(op: Operation, segments: Sequence[int], name: str, segment: int) -> list[int | SSAValue]:
-        start = sum(segments[:segment])
-        given = iter(op.operands[start : start + segments[segment]])
-        found: list[int | SSAValue] = []
-        for number in ints_of(op.properties[name]):
-            value = next(given) if number == DYNAMIC_INDEX else number
-            known = value if isinstance(value, int) else constant_int(value)
-            found.append(value if known is None else known)
-        return found
-
-    def address(self, ev: DynamicEvaluator, idx: Sequence[Lin]) -> Lin:
-        total = ZERO
-        at_dim = dict(zip(self.kept, idx, strict=True))
-        all_dims = [at_dim.get(dim, ZERO) for dim in range(len(self.strides))]
-        for index, offset, step, (stride, factor) in zip(all_dims, self.offsets, self.steps, self.strides, strict=True):
-            at = ev.times(index, ev.size(step)) + ev.lin(offset)
-            total = total + ev.times(at, stride) * factor
-        return total
-
-
-def fail(op: Operation, message: str) -> CompileError:
-    return CompileError(Diagnostic(message, location_of(op), "give the tensors of this dispatch static sizes"))
 
 
 class DynamicEvaluator(Evaluator):
@@ -123,6 +59,8 @@ class DynamicEvaluator(Evaluator):
         """The mask of the open vector loop, which has a lane that is on."""
         self.row_lanes = 0
         """The vector width of reductions along lanes; 0 for none."""
+        self.bounds: dict[SSAValue, SizeBounds] = {}
+        """What is known of values of the kernel that are sizes, or parts of them."""
         self._accesses: dict[Operation, Access] = {}
         self._memory: dict[object, Buffer] = {}
 
@@ -130,7 +68,7 @@ class DynamicEvaluator(Evaluator):
 
     def outer(self, value: SSAValue) -> Value:
         op = value.owner
-        if isinstance(op, Operation) and op.name in _SAME:
+        if isinstance(op, Operation) and op.name in SAME:
             index = value.index if isinstance(value, OpResult) else 0
             return self.outer(op.operands[index])
         return super().outer(value)
@@ -140,7 +78,11 @@ class DynamicEvaluator(Evaluator):
         if isinstance(size, int):
             return size
         known = constant_int(size)
-        return self.b.convert(self._scalar(size), INDEX) if known is None else known
+        if known is not None:
+            return known
+        made = self.b.convert(self._scalar(size), INDEX)
+        self.bounds.setdefault(made, assumed(size))
+        return made
 
     def _scalar(self, value: SSAValue) -> SSAValue:
         width, self.width = self.width, 0
@@ -152,6 +94,8 @@ class DynamicEvaluator(Evaluator):
         """The end of the whole steps from `low` on."""
         if isinstance(low, int) and isinstance(high, int):
             return low + (high - low) // step * step
+        if self.divides(step, low) and self.divides(step, high):
+            return high
         b = self.b
         length = b.binary(xarith.SubiOp, self.index_of(high), self.index_of(low))
         rest = b.binary(xarith.RemUIOp, length, b.constant(step, INDEX))
@@ -161,7 +105,15 @@ class DynamicEvaluator(Evaluator):
         self, low: int | SSAValue, high: int | SSAValue, step: int, carried: Sequence[SSAValue] = ()
     ) -> OpenLoop:
         known = isinstance(low, int) and isinstance(high, int)
-        return self.b.begin_for(low, high, step, carried, None if known else (0, MOST))
+        return self.b.begin_for(low, high, step, carried, None if known else (0, self.most(high)))
+
+    def divides(self, step: int, size: int | SSAValue) -> bool:
+        """Whether a size, or where a part of it begins or ends, is known to be a multiple of `step`."""
+        return (size if isinstance(size, int) else self.bounds.get(size, UNBOUNDED).divisor) % step == 0
+
+    def most(self, size: int | SSAValue) -> int:
+        """What a size does not exceed."""
+        return size if isinstance(size, int) else self.bounds.get(size, UNBOUNDED).high
 
     def lin(self, value: int | SSAValue) -> Lin:
         """A size or offset of the dispatch function as a linear form."""
@@ -192,7 +144,7 @@ class DynamicEvaluator(Evaluator):
         if isinstance(size, int):
             return index * size
         if index.is_const:
-            return self.b.opaque(size, 0, MOST) * index.const
+            return self.b.opaque(size, 0, self.most(size)) * index.const
         uniform, varying = self.b.uniform_part(index)
         total = ZERO
         if uniform.terms or uniform.const:

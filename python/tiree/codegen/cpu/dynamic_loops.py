@@ -28,6 +28,7 @@ from tiree.codegen.cpu.dynamic_evaluator import (
 )
 from tiree.codegen.cpu.dynamic_rows import row_reductions, runs_along_rows
 from tiree.codegen.cpu.dynamic_staging import reduces, store_by_rows
+from tiree.codegen.cpu.size_bounds import UNBOUNDED, part_bounds
 from tiree.codegen.cpu.strategy import Kernel
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.hal_executable import (
@@ -227,6 +228,8 @@ class _Lowering:
                 chunk = b.binary(xarith.MuliOp, _ceil_div(b, chunk, step), step)
         low = b.binary(xarith.MinSIOp, b.binary(xarith.MuliOp, number, chunk), total)
         high = b.binary(xarith.MinSIOp, b.binary(xarith.AddiOp, low, chunk), total)
+        if not isinstance(size, int):
+            ev.bounds[low] = ev.bounds[high] = part_bounds(ev.bounds.get(size, UNBOUNDED), multiple)
         return low, high
 
     def _loops(self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], idx: list[Lin]) -> None:
@@ -265,24 +268,27 @@ class _Lowering:
         self, nest: _Nest, walk: _Walk, sizes: Sequence[int | SSAValue], limits: _Limits, idx: list[Lin]
     ) -> None:
         """The last dimension: whole vectors, several at a time, then masked ones or single elements."""
-        low, high = limits
+        ev, (low, high) = self.ev, limits
         size = sizes[-1]
         # Parts of the dimension begin at multiples of this, so that nothing remains of a size that is one.
         part = walk.lanes * walk.columns
-        whole = isinstance(size, int) and size % part == 0
+        whole = ev.divides(part, size)
         alone = walk.open_rows == 1 and walk.masked and walk.rows > 1
         for columns in (walk.alone, walk.columns) if alone and walk.alone > walk.columns else (walk.columns,):
             step = walk.lanes * columns
             if isinstance(size, int) and size < step:
                 continue
-            middle = high if whole and step == part else self.ev.whole_steps(low, high, step)
+            middle = high if whole and step == part else ev.whole_steps(low, high, step)
             self._one_loop(nest, replace(walk, width=walk.lanes, open_columns=columns), sizes, (low, middle), idx)
             low = middle
             if low == high or not whole:
                 break
         if low == high:
             return
-        tail = replace(walk, width=walk.lanes, tail=True) if walk.masked else walk
+        if ev.divides(walk.lanes, low) and ev.divides(walk.lanes, high):
+            tail = replace(walk, width=walk.lanes)
+        else:
+            tail = replace(walk, width=walk.lanes, tail=True) if walk.masked else walk
         self._one_loop(nest, tail, sizes, (low, high), idx)
 
     def _one_loop(
@@ -303,8 +309,7 @@ class _Lowering:
             ev.width, ev.lane = width, ev.b.lane_sym(width)
             index = index + Lin.of(ev.lane)
             if walk.tail:
-                size = sizes[len(idx)]
-                type = I32 if isinstance(size, int) and size + width < 1 << 31 else I64
+                type = I32 if ev.most(sizes[len(idx)]) + width < 1 << 31 else I64
                 limit = ev.b.broadcast(ev.b.convert(ev.index_of(high), type), width)
                 ev.mask = ev.tail = ev.b.compare(_SLT, ev.b.integers(index, type, width), limit)
         self._loops(nest, walk, sizes, [*idx, index])

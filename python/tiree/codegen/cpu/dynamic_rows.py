@@ -13,7 +13,7 @@ from xdsl.dialects import vector
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
 
-from tiree.codegen.common.builder import I64, OpenLoop, element_of, lanes_of
+from tiree.codegen.common.builder import I32, I64, OpenLoop, element_of, lanes_of
 from tiree.codegen.common.combine import Combiner, combiners_of
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.reading import shuffle
@@ -131,11 +131,17 @@ class _Lanes:
         flat = self.closed(loop, [v for row in self.step(points, given) for v in row])
         parts = [flat[n * count : (n + 1) * count] for n in range(_VECTORS)]
         row = self.merge(self.merge(parts[0], parts[1]), self.merge(parts[2], parts[3]))
+        if whole is self.high:
+            return row
         loop = ev.open_loop(whole, self.high, self.width, row)
         index = Lin.of(loop.sym) + lane
-        limit = b.broadcast(b.convert(ev.index_of(self.high), I64), self.width)
-        ev.mask = ev.tail = b.compare(_SLT, b.integers(index, I64, self.width), limit)
         old = list(loop.args)
+        if ev.divides(self.width, self.high):
+            (new,) = self.step([self.moved(at, index)], [old])
+            return self.closed(loop, new)
+        type = I32 if ev.most(self.high) + self.width < 1 << 31 else I64
+        limit = b.broadcast(b.convert(ev.index_of(self.high), type), self.width)
+        ev.mask = ev.tail = b.compare(_SLT, b.integers(index, type, self.width), limit)
         (new,) = self.step([self.moved(at, index)], [old])
         row = [b.select(ev.mask, one, other) for one, other in zip(new, old, strict=True)]
         ev.mask = ev.tail = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tiree.input.factorizations import cholesky, cumulative, custom_calls, fft, triangular
 from tiree.input.lowering import (
+    assumptions,
     bitcast,
     contraction,
     control_flow,
@@ -36,4 +37,5 @@ HANDLERS = {
     **cholesky.HANDLERS,
     **cumulative.HANDLERS,
     **custom_calls.HANDLERS,
+    **assumptions.HANDLERS,
 }
