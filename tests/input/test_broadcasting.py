@@ -99,6 +99,23 @@ def test_set_dimension_size() -> None:
     assert size == 2
 
 
+def test_sizes_with_bounds() -> None:
+    """What is beyond the size that was set takes part in nothing."""
+    bounded = "tensor<?x3xf32, #stablehlo.bounds<5, ?>>"
+    text = f"""func.func @f(%a: tensor<5x3xf32>, %n: tensor<i32>) -> (tensor<3xf32>, {bounded}) {{
+  %0 = "stablehlo.set_dimension_size"(%a, %n) {{dimension = 0 : i64}} : (tensor<5x3xf32>, tensor<i32>) -> {bounded}
+  %1 = stablehlo.add %0, %0 : {bounded}
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %2 = stablehlo.reduce(%1 init: %z) applies stablehlo.add across dimensions = [0]
+    : ({bounded}, tensor<f32>) -> tensor<3xf32>
+  return %2, %1 : tensor<3xf32>, {bounded}
+}}"""
+    x = drawn(5, 3)
+    total, cut = run(text, x, np.int32(2))
+    np.testing.assert_allclose(total, 2 * x[:2].sum(0), rtol=1e-6)
+    np.testing.assert_array_equal(cut, 2 * x[:2])
+
+
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_windows_of_symbolic_shapes(padding: str) -> None:
     """What JAX exports for pooling over sizes that it does not know."""

@@ -148,7 +148,8 @@ def test_a_program_that_ends_its_process_or_hangs_fails_alone(tmp_path: Path, mo
         "import json, os, sys, time\n"
         "for line in sys.stdin:\n"
         "    name = json.loads(line)\n"
-        "    if name == 'crash': os.kill(os.getpid(), 11)\n"
+        "    if name != 'oracle': print('loaded', flush=True)\n"
+        "    if name in ('oracle', 'crash'): os.kill(os.getpid(), 11)\n"
         "    if name == 'hang': time.sleep(60)\n"
         "    print(json.dumps(dict(name=name, subject='', status='pass', ops=[])), flush=True)\n"
     )
@@ -157,12 +158,13 @@ def test_a_program_that_ends_its_process_or_hangs_fails_alone(tmp_path: Path, mo
     def never() -> Work:
         raise AssertionError
 
-    cases = [Case(name, "", never) for name in ("a", "crash", "b", "hang", "c")]
+    cases = [Case(name, "", never) for name in ("a", "crash", "b", "hang", "c", "oracle")]
     told: list[Verdict] = []
     verdicts = judge_all([], cases, 1, 1.5, told.append, str(tmp_path))
-    assert [verdict.status for verdict in verdicts] == [PASS, CRASHED, PASS, SLOW, PASS]
+    assert [verdict.status for verdict in verdicts] == [PASS, CRASHED, PASS, SLOW, PASS, SKIPPED]
     assert verdicts[1].detail == "the process ended with SIGSEGV"
-    assert len(told) == 5
+    assert verdicts[5].detail == "the oracle's process ends on it"
+    assert len(told) == 6
 
 
 def test_page_lists_failures_by_reason() -> None:

@@ -20,6 +20,7 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.check_operations import CheckOperationsPass
     from tiree.input.convert_to_linalg import ConvertToLinalgPass
     from tiree.input.convert_types import ConvertTypesPass
+    from tiree.input.drop_bounds import DropBoundsPass
     from tiree.input.expand_operations import ExpandOperationsPass
     from tiree.input.flatten_tuples import FlattenTuplesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
@@ -28,7 +29,7 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.record_argument_names import RecordArgumentNamesPass
     from tiree.input.widen_small_integers import WidenSmallIntegersPass
 
-    passes: list[ModulePass] = [FlattenTuplesPass(), LegalizeQuantizedPass(), CheckOperationsPass()]
+    passes: list[ModulePass] = [DropBoundsPass(), FlattenTuplesPass(), LegalizeQuantizedPass(), CheckOperationsPass()]
     if not options.vm_strip_source_map:
         passes.append(RecordArgumentNamesPass())
     passes.append(ExpandOperationsPass())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from tiree.testing.conformance.case import FAILED, PASS, REFUSED, SKIPPED, WRONG, Case, Skip, Verdict, Work
@@ -13,8 +13,11 @@ from tiree.testing.conformance.case import FAILED, PASS, REFUSED, SKIPPED, WRONG
 _LONG = 300
 
 
-def execute(case: Case, device: str = "local-sync") -> Verdict:
-    """The verdict on `case`. An exception of Tiree is a failure with its text; one of the suite itself is raised."""
+def execute(case: Case, device: str = "local-sync", loaded: Callable[[], None] | None = None) -> Verdict:
+    """The verdict on `case`. An exception of Tiree is a failure with its text; one of the suite itself is raised.
+
+    `loaded` is called when the case and what is right are known: what goes wrong later is no fault of an oracle.
+    """
     import tiree
 
     start = time.monotonic()
@@ -24,6 +27,8 @@ def execute(case: Case, device: str = "local-sync") -> Verdict:
         return Verdict(case.name, case.subject, SKIPPED, str(reason))
     except tiree.CompileError as error:
         return Verdict(case.name, case.subject, REFUSED, shortened(str(error)))
+    if loaded is not None:
+        loaded()
     ops = op_names(work.text)
     status, detail = _judge(work, device)
     return Verdict(case.name, case.subject, status, detail, ops, round(time.monotonic() - start, 3))

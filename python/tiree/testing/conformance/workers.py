@@ -17,11 +17,14 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 
-from tiree.testing.conformance.case import CRASHED, SLOW, Case, Suite, Verdict
+from tiree.testing.conformance.case import CRASHED, SKIPPED, SLOW, Case, Suite, Verdict
 from tiree.testing.conformance.execute import execute
 
 COMMAND = (sys.executable, "-m", "tiree.testing.conformance")
 """What a worker is started with."""
+
+_LOADED = "loaded"
+"""What a worker says between the oracle's part of a case and Tiree's."""
 
 
 def serve(suite: Suite, device: str) -> None:
@@ -29,10 +32,14 @@ def serve(suite: Suite, device: str) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     by_name = {case.name: case for case in suite.cases()}
-    for line in sys.stdin:
-        verdict = execute(by_name[json.loads(line)], device)
-        answers.write(json.dumps(asdict(verdict)) + "\n")
+
+    def answer(text: str) -> None:
+        answers.write(text + "\n")
         answers.flush()
+
+    for line in sys.stdin:
+        verdict = execute(by_name[json.loads(line)], device, lambda: answer(_LOADED))
+        answer(json.dumps(asdict(verdict)))
 
 
 class _Worker:
@@ -52,14 +59,22 @@ class _Worker:
         process.stdin.write(json.dumps(case.name).encode() + b"\n")
         process.stdin.flush()
         line = self._line(process)
+        is_loaded = line == _LOADED.encode()
+        if is_loaded:
+            line = self._line(process)
         if line is None:
             self.close(kill=True)
-            return Verdict(case.name, case.subject, SLOW, f"took over {self._timeout:g} s", seconds=self._timeout)
+            late = f"took over {self._timeout:g} s"
+            if not is_loaded:
+                return Verdict(case.name, case.subject, SKIPPED, "the oracle takes too long")
+            return Verdict(case.name, case.subject, SLOW, late, seconds=self._timeout)
         if not line:
             code = process.wait()
             self.close()
             if code > 0:
                 raise RuntimeError(f"the worker for {case.name} ended with status {code}")
+            if not is_loaded:
+                return Verdict(case.name, case.subject, SKIPPED, "the oracle's process ends on it")
             return Verdict(case.name, case.subject, CRASHED, f"the process ended with {signal.Signals(-code).name}")
         answer = json.loads(line)
         answer["ops"] = tuple(answer["ops"])
