@@ -1,4 +1,4 @@
-"""`tiree-input-drop-bounds`: `#stablehlo.bounds` on tensors is left out: a size that has a bound is one that is unknown.
+"""`tiree-input-drop-bounds`: `#stablehlo.bounds` on tensors is left out: a size with a bound is one that is unknown.
 
 What is beyond the size that `set_dimension_size` gives takes part in nothing: the tensor is as large as it says.
 """
