@@ -76,7 +76,7 @@ def dynamic_dims(value: SSAValue) -> list[SSAValue] | None:
         return dynamic_dims(op.operands[_LIKE_OPERAND[op.name]])
     if op.name in ("hal.tensor.barrier", "util.optimization_barrier"):
         return dynamic_dims(op.operands[value.index])
-    if op.name in ("linalg.generic", "linalg.fill"):
+    if op.name in ("linalg.generic", "linalg.fill", "iree_linalg_ext.attention"):
         return dynamic_dims(op.operands[len(op.operands) - len(op.results) + value.index])
     return None
 

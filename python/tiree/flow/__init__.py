@@ -95,12 +95,14 @@ def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # no
     from tiree.flow.form_dispatch_workgroups import FormDispatchWorkgroups
     from tiree.flow.fuse_elementwise import FuseElementwise
     from tiree.flow.materialize_slices import MaterializeSlices
+    from tiree.flow.raise_attention import RaiseAttention
     from tiree.flow.reshapes import SinkReshapes
     from tiree.flow.unit_dims import DropUnitDims
 
     return [
         DropUnitDims(),
         FuseElementwise(),
+        RaiseAttention(),
         CollapseContractions(),
         SinkReshapes(),
         FuseElementwise(),

@@ -10,12 +10,14 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_of
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.iree_linalg_ext_attention import NAME as ATTENTION
 from tiree.flow.body_size import MAX_WEIGHT, weight_of
 from tiree.flow.cost import MAX_BINDINGS, MAX_REDUCTIONS
 from tiree.flow.cse import is_pure
 from tiree.flow.dependencies import Dependencies
 from tiree.flow.groups import Fit, Group, add_member, fit_beside, fit_into, start_group
 from tiree.flow.materialize_slices import is_store, root_of
+from tiree.flow.raise_attention import feeders_of
 from tiree.flow.slices import feeds_window
 from tiree.flow.structured import captured_values, input_count, is_elementwise, is_tensor
 
@@ -180,6 +182,16 @@ class Grouping:
         group.stores.append(op)
         self.owner[op] = group
 
+    def place_attention(self, op: Operation) -> None:
+        """An attention is a group by itself, with what it alone reads of its mask and queries."""
+        group = Group(len(self.groups), ATTENTION, [])
+        self.groups.append(group)
+        for member in (*feeders_of(op), op):
+            self._weights.setdefault(member, MAX_WEIGHT)
+            self._connect(group, member)
+            group.members.append(member)
+            self.owner[member] = group
+
     def take_pads(self) -> None:
         """Pads that only a windowed member reads move into its group."""
         for group in self.groups:
@@ -196,8 +208,13 @@ class Grouping:
 def group_block(block: Block) -> Grouping:
     """Groups the structured ops of `block`."""
     grouping = Grouping(block)
+    feeders = {feeder for op in block.ops if op.name == ATTENTION for feeder in feeders_of(op)}
     for op in block.ops:
-        if op.name == "linalg.generic":
+        if op in feeders:
+            continue
+        if op.name == ATTENTION:
+            grouping.place_attention(op)
+        elif op.name == "linalg.generic":
             grouping.place(op)
         elif is_store(op):
             grouping.place_store(op)

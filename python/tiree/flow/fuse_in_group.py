@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
+from tiree.dialects.iree_linalg_ext_attention import NAME as ATTENTION
 from tiree.flow.body_size import BodySizes
 from tiree.flow.cost import is_cheap, is_free
 from tiree.flow.fuse_body import can_fuse, drop_equal_results, fuse_producer, merge_results, same_space
@@ -124,7 +125,7 @@ def _beside(first: Operation, second: Operation) -> list[int] | None:
 
 def fuse_members(group: Group) -> None:
     """Fuses the members of `group` as far as the rules at the head of this file allow."""
-    if len(group.members) == 1:
+    if len(group.members) == 1 or group.kind == ATTENTION:
         return
     members = _Members(group)
     for op in group.members:

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.flow import TensorReshapeOp, TensorSliceOp
+from tiree.dialects.iree_linalg_ext_attention import NAME as ATTENTION
 from tiree.flow.slices import has_static_strides, is_one_copy, mixed_operands
 from tiree.flow.structured import (
     defining_op,
@@ -45,7 +46,7 @@ def read_by_dispatch(use: Use) -> bool:
     parent = user.parent_op()
     if is_store(user):
         return use.index == 0 and root_of(user.operands[0]) is not root_of(user.operands[1])
-    return user.name == "linalg.generic" or (parent is not None and parent.name == "linalg.generic")
+    return user.name in ("linalg.generic", ATTENTION) or (parent is not None and parent.name == "linalg.generic")
 
 
 def is_store(op: Operation) -> bool:

@@ -7,6 +7,9 @@ import re
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation
 
+from tiree.dialects.iree_linalg_ext_attention import NAME as ATTENTION
+from tiree.dialects.iree_linalg_ext_attention import maps_of as maps_of_attention
+from tiree.dialects.iree_linalg_ext_attention import sizes_of
 from tiree.flow.affine import dim_positions
 from tiree.flow.structured import (
     body_of,
@@ -68,6 +71,13 @@ def _kind(block: Block, op: Operation) -> str:
 
 def dispatch_suffix(block: Block) -> str:
     """The descriptive part of a dispatch's name; `copy` when the body only loads and stores."""
+    attention = next((op for op in block.ops if op.name == ATTENTION), None)
+    if attention is not None:
+        sizes = [
+            "D" if size == DYNAMIC_INDEX else str(size)
+            for size in sizes_of(attention, maps_of_attention(attention) or [])
+        ]
+        return "_".join(("attention", "x".join(sizes), _types(attention)))
     op = root_of(block)
     if op is None:
         return "copy"

@@ -11,6 +11,7 @@ from xdsl.dialects.linalg.ops import GenericOp
 from xdsl.ir import Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
+from tiree.dialects.iree_linalg_ext_attention import form_of, store_path
 from tiree.dialects.linalg_ext import NAMED, ElementwiseKindAttr
 from tiree.dialects.tensor_dims import dynamic_dims
 from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Size, Unsupported, identity, map_attr
@@ -60,7 +61,7 @@ class GeneralizeNamedOpsPass(ModulePass):
 def _visit(region: Region, report: Lowering) -> None:
     for block in region.blocks:
         for op in list(block.ops):
-            if op.name == "linalg.generic":
+            if op.name == "linalg.generic" or _is_kernel(op):
                 continue
             try:
                 generalize(op)
@@ -69,6 +70,14 @@ def _visit(region: Region, report: Lowering) -> None:
                 continue
             for inner in op.regions:
                 _visit(inner, report)
+
+
+def _is_kernel(op: Operation) -> bool:
+    """Whether `op` is an attention that stays one, because one kernel computes it."""
+    if form_of(op) is None:
+        return False
+    function = op.parent_op()
+    return function is None or function.name != "func.func" or store_path(op) is not None
 
 
 def generalize(op: Operation) -> None:

@@ -19,6 +19,8 @@ from xdsl.passes import ModulePass
 from tiree.codegen.common.analyze import analyze
 from tiree.codegen.common.graph import DispatchInfo, storage_element
 from tiree.codegen.common.views import element_count
+from tiree.codegen.cpu.attention import STRATEGY as ATTENTION
+from tiree.codegen.cpu.attention import attention_of, lower_attention, set_attention_count
 from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
 from tiree.codegen.cpu.dynamic_loops import is_dynamic, lower_dynamic, set_dynamic_count
 from tiree.codegen.cpu.select_strategies import STRATEGY, cpu_variants, is_kernel_form, kernels
@@ -115,6 +117,10 @@ class LowerToKernels(ModulePass):
             for export, function in kernels(variant, inner):
                 if is_kernel_form(function):
                     continue
+                attention = attention_of(function)
+                if attention is not None:
+                    self._lower_attention(export, function, inner, target, attention)
+                    continue
                 if is_dynamic(function):
                     self._lower_dynamic(export, function, inner, target)
                     continue
@@ -140,4 +146,22 @@ class LowerToKernels(ModulePass):
         kernel = lower_dynamic(function, target)
         export.attributes[STRATEGY] = StringAttr(DYNAMIC)
         set_dynamic_count(export, function)
+        replace_body(function, inner, kernel, symbol_name(function))
+
+    def _lower_attention(
+        self,
+        export: ExecutableExportOp,
+        function: Operation,
+        inner: ModuleOp,
+        target: TargetDescription,
+        attention: Operation,
+    ) -> None:
+        if self.strategy == SCALARS:
+            target = replace(target, vector_bytes=1)
+        kernel = lower_attention(function, attention, target)
+        export.attributes[STRATEGY] = StringAttr(ATTENTION)
+        if is_dynamic(function):
+            set_attention_count(export, function, attention, target)
+        else:
+            set_workgroup_count(export, kernel.workgroups)
         replace_body(function, inner, kernel, symbol_name(function))

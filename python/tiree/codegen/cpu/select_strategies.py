@@ -16,6 +16,9 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tiree.codegen.common.analyze import analyze
+from tiree.codegen.cpu.attention import STRATEGY as ATTENTION
+from tiree.codegen.cpu.attention import attention_of, checked_form
+from tiree.codegen.cpu.attention_plan import bytes_of, flops_of
 from tiree.codegen.cpu.cost import bytes_moved, flops
 from tiree.codegen.cpu.dynamic_loops import STRATEGY as DYNAMIC
 from tiree.codegen.cpu.dynamic_loops import is_dynamic
@@ -80,6 +83,11 @@ class SelectStrategies(ModulePass):
             for export, function in kernels(variant, inner):
                 if STRATEGY in export.attributes or is_kernel_form(function):
                     continue
+                attention = attention_of(function)
+                if attention is not None:
+                    export.attributes[STRATEGY] = StringAttr(ATTENTION)
+                    _record(export, flops_of(attention, checked_form(attention)), bytes_of(function))
+                    continue
                 if is_dynamic(function):
                     export.attributes[STRATEGY] = StringAttr(DYNAMIC)
                     continue
@@ -89,8 +97,14 @@ class SelectStrategies(ModulePass):
                 info = analyze(function)
                 name = self.strategy or choose(info, target, self.kernels)[0].name
                 export.attributes[STRATEGY] = StringAttr(name)
-                export.attributes["tiree.flops"] = IntegerAttr(min(flops(info), _MOST), i64)
-                export.attributes["tiree.bytes"] = IntegerAttr(min(bytes_moved(info), _MOST), i64)
+                _record(export, flops(info), bytes_moved(info))
+
+
+def _record(export: ExecutableExportOp, flops: int | None, moved: int | None) -> None:
+    """What a dispatch computes and moves, where that is known."""
+    for name, count in (("tiree.flops", flops), ("tiree.bytes", moved)):
+        if count is not None:
+            export.attributes[name] = IntegerAttr(min(count, _MOST), i64)
 
 
 def is_kernel_form(function: Operation) -> bool:
