@@ -160,7 +160,7 @@ OPTIONS: dict[str, Any] = {
     "promote_bf16_to_f32": True, "strip_assertions": True, "execution_model": "async-external",
     "hal_memoization": False, "hal_indirect_command_buffers": False, "hal_link_executables": False,
     "hal_executable_debug_level": 1, "vm_emit_polyglot_zip": False, "vm_strip_source_map": True,
-    "vm_strip_debug_ops": True, "dump_intermediates_to": "folder",
+    "vm_strip_debug_ops": True, "dump_intermediates_to": "folder", "share_layers": False,
 }  # fmt: skip
 
 

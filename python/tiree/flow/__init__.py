@@ -119,6 +119,7 @@ def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # no
 def flow_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """Phase `flow`: executables."""
     from tiree.flow.annotate_assumptions import AnnotateAssumptions
+    from tiree.flow.inline_layers import InlineLayers
     from tiree.flow.outline_dispatches import OutlineDispatches
 
-    return [OutlineDispatches(), AnnotateAssumptions()]
+    return [OutlineDispatches(), InlineLayers(), AnnotateAssumptions()]

@@ -14,10 +14,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.flow import DispatchOp, DispatchWorkgroupsOp, ExecutableEndOp, ExecutableExportOp, ExecutableOp
+from tiree.dialects.util import CallOp
 from tiree.flow.cse import Key, structural_key
 from tiree.flow.names import dispatch_suffix
 from tiree.flow.structured import replace_op
+from tiree.support.shared_layers import SHARED_LAYER
 from tiree.support.symbols import SymbolNames
+from tiree.support.typed import symbol_name
 
 
 def region_key(region: Region) -> Key:
@@ -111,9 +114,19 @@ class OutlineDispatches(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
         outliner = Outliner(op)
-        for function in list(op.body.block.ops):
-            if function.name not in ("util.func", "util.initializer"):
-                continue
-            for inner in list(function.walk()):
-                if isinstance(inner, DispatchWorkgroupsOp):
-                    outliner.outline(inner, function, function_name(function))
+        functions = [one for one in op.body.block.ops if one.name in ("util.func", "util.initializer")]
+        layers = {symbol_name(one): one for one in functions if SHARED_LAYER in one.attributes}
+        for function in functions:
+            if SHARED_LAYER not in function.attributes:
+                _outline_all(outliner, function, function, layers)
+
+
+def _outline_all(outliner: Outliner, within: Operation, function: Operation, layers: dict[str, Operation]) -> None:
+    """Outlines what `within` has, as that of `function`; so are layers it calls, at the first of their calls."""
+    for inner in list(within.walk()):
+        if isinstance(inner, DispatchWorkgroupsOp):
+            outliner.outline(inner, function, function_name(function))
+        elif isinstance(inner, CallOp):
+            layer = layers.pop(inner.callee.root_reference.data, None)
+            if layer is not None:
+                _outline_all(outliner, layer, function, layers)

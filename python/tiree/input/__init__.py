@@ -27,9 +27,11 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.legalize_quantized import LegalizeQuantizedPass
     from tiree.input.pack_small_integers import PackSmallIntegersPass
     from tiree.input.record_argument_names import RecordArgumentNamesPass
+    from tiree.input.share_layers import ShareLayersPass
     from tiree.input.widen_small_integers import WidenSmallIntegersPass
 
-    passes: list[ModulePass] = [DropBoundsPass(), FlattenTuplesPass(), LegalizeQuantizedPass(), CheckOperationsPass()]
+    passes: list[ModulePass] = [ShareLayersPass()] if options.share_layers else []
+    passes += [DropBoundsPass(), FlattenTuplesPass(), LegalizeQuantizedPass(), CheckOperationsPass()]
     if not options.vm_strip_source_map:
         passes.append(RecordArgumentNamesPass())
     passes.append(ExpandOperationsPass())

@@ -41,6 +41,10 @@ class CompileOptions:
     promote_f16_to_f32: bool = False
     promote_bf16_to_f32: bool = False
 
+    share_layers: bool = True
+    """Whether layers that come again and again are compiled once; without, the artifact is the same but for the order
+    of independent work."""
+
     # Global optimisation, scheduling.
     strip_assertions: bool = False
     parameter_import: tuple[str, ...] = ()

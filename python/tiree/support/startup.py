@@ -57,7 +57,7 @@ def defer_assembly_formats() -> None:
 
 def collect_rarely() -> None:
     """For a short-lived process: fewer garbage collections. IR is a web of cycles that stays alive until the end."""
-    gc.set_threshold(400_000, 50, 50)
+    gc.set_threshold(1_000_000, 50, 50)
 
 
 def leave(code: int) -> NoReturn:

@@ -1,0 +1,171 @@
+"""Numbers for operations that are equal but for their operands.
+
+Two operations get the same number when they agree in name, attributes, types and bodies. Attributes are compared as
+they are, floats by their bits; a constant that is no splat counts by its type alone, so that layers with different
+weights agree. Operations that must not be shared have no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, ComplexType, IntegerType, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiree.dialects.dense import DenseAttr
+from tiree.support.typed import is_tensor_type, operands_of
+
+_DIALECTS = ("stablehlo.", "chlo.")
+_CALLS = ("func.call",)
+_NEVER = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "after_all", "all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute",
+        "composite", "create_token", "cross-replica-sum", "custom_call", "infeed", "optimization_barrier", "outfeed",
+        "partition_id", "recv", "reduce_scatter", "replica_id", "rng", "send",
+    )
+)  # fmt: skip
+"""What has effects, differs by device, or stands for something that only its place says."""
+
+
+def is_weight(op: Operation) -> bool:
+    """Whether `op` is a constant with elements of its own."""
+    value = op.properties.get("value")
+    return op.name == "stablehlo.constant" and isinstance(value, DenseAttr) and not value.is_splat
+
+
+def captured(op: Operation) -> list[SSAValue]:
+    """What the regions of `op` read of outside, each once, in order."""
+    inside: set[Block] = {block for region in op.regions for block in region.blocks}
+    found: dict[SSAValue, None] = {}
+    for region in op.regions:
+        for inner in region.walk():
+            inside.update(block for nested in inner.regions for block in nested.blocks)
+            for value in operands_of(inner):
+                owner = value.owner
+                block = owner if isinstance(owner, Block) else owner.parent
+                if block not in inside:
+                    found[value] = None
+    return list(found)
+
+
+def reads(op: Operation) -> tuple[SSAValue, ...]:
+    """Operands, then what regions read of outside."""
+    return (*operands_of(op), *captured(op)) if op.regions else operands_of(op)
+
+
+class Tokens:
+    """The numbers of one module's operations. `functions` are those that calls may name."""
+
+    def __init__(self, functions: Mapping[str, Operation]) -> None:
+        self._functions = functions
+        self._shareable: dict[str, bool] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._by_identity: dict[int, int] = {}
+        self._seen: list[Attribute] = []
+        """Keeps what has an identity there alive."""
+        self._by_value: dict[Attribute, int] = {}
+        self._plain: dict[int, bool] = {}
+        """By the number of the type."""
+
+    def of(self, op: Operation, numbering: dict[SSAValue, int] | None = None) -> int | None:
+        """The number of `op`; None where it is not to be shared. `numbering` is that of the body `op` is in."""
+        if not self._may_be_shared(op):
+            return None
+        regions: list[object] = []
+        numbering = {} if numbering is None else numbering
+        for region in op.regions:
+            for block in region.blocks:
+                key = self._block(block, numbering)
+                if key is None:
+                    return None
+                regions.append(key)
+        attributes: tuple[object, ...] = ()
+        if not is_weight(op):
+            attributes = self._attributes(op)
+        key = (
+            op.name,
+            attributes,
+            tuple([self._attribute(value.type) for value in operands_of(op)]),
+            tuple([self._attribute(value.type) for value in op.results]),
+            tuple(regions),
+        )
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _attributes(self, op: Operation) -> tuple[object, ...]:
+        pairs = [(name, self._attribute(value)) for name, value in op.properties.items()]
+        pairs += [(name, self._attribute(value)) for name, value in op.attributes.items()]
+        return tuple(pairs) if len(pairs) < 2 else tuple(sorted(pairs))
+
+    def _block(self, block: Block, numbering: dict[SSAValue, int]) -> tuple[object, ...] | None:
+        """A body: its operations and where their operands come from; what is of outside counts by its place."""
+        for argument in block.args:
+            numbering[argument] = len(numbering)
+        keys: list[object] = [tuple([self._attribute(argument.type) for argument in block.args])]
+        for op in block.ops:
+            token = self.of(op, numbering)
+            if token is None or op.successors:
+                return None
+            data = self._attributes(op) if is_weight(op) else ()
+            places = tuple([numbering.setdefault(value, len(numbering)) for value in operands_of(op)])
+            for result in op.results:
+                numbering[result] = len(numbering)
+            keys.append((token, data, places))
+        return tuple(keys)
+
+    def _attribute(self, attribute: Attribute) -> int:
+        number = self._by_identity.get(id(attribute))
+        if number is None:
+            number = self._by_value.setdefault(attribute, len(self._by_value))
+            self._by_identity[id(attribute)] = number
+            self._seen.append(attribute)
+        return number
+
+    def _may_be_shared(self, op: Operation) -> bool:
+        if op.name in _CALLS:
+            if not self._callee_may_be(op):
+                return False
+        elif not op.name.startswith(_DIALECTS) or op.name in _NEVER:
+            return False
+        return all(self._is_plain(value.type) for value in (*operands_of(op), *op.results))
+
+    def _is_plain(self, type: Attribute) -> bool:
+        """Whether values of `type` are static tensors of numbers."""
+        number = self._attribute(type)
+        known = self._plain.get(number)
+        if known is None:
+            known = self._plain[number] = (
+                is_tensor_type(type)
+                and DYNAMIC_INDEX not in type.get_shape()
+                and isinstance(type.element_type, (IntegerType, AnyFloat, ComplexType))
+            )
+        return known
+
+    def _callee_may_be(self, op: Operation) -> bool:
+        callee = op.properties.get("callee")
+        if not isinstance(callee, SymbolRefAttr):
+            return False
+        name = callee.root_reference.data
+        known = self._shareable.get(name)
+        if known is None:
+            self._shareable[name] = False  # A function that calls itself is none.
+            known = self._shareable[name] = self._function_may_be(self._functions.get(name))
+        return known
+
+    def _function_may_be(self, function: Operation | None) -> bool:
+        if function is None or function.attributes.get("noinline") is not None:
+            return False
+        visibility = function.properties.get("sym_visibility")
+        if not isinstance(visibility, StringAttr) or visibility.data != "private":
+            return False
+        blocks = function.regions[0].blocks
+        block = blocks.first
+        if block is None or len(blocks) != 1:
+            return False
+        return all(op.name == "func.return" or self._shares_whole(op) for op in block.ops)
+
+    def _shares_whole(self, op: Operation) -> bool:
+        if not self._may_be_shared(op):
+            return False
+        bodies = (block for region in op.regions for block in region.blocks)
+        return all(self._shares_whole(inner) for block in bodies for inner in block.ops)
