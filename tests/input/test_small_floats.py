@@ -262,3 +262,17 @@ def test_regions_contractions_and_moves() -> None:
     np.testing.assert_array_equal(d.astype(np.float32), np.sort(x.astype(np.float32), 1))
     padded = np.pad(x.T.astype(np.float32), ((0, 0), (1, 1)), constant_values=-1.5)
     np.testing.assert_array_equal(e.astype(np.float32), padded)
+
+
+def test_calls_that_stand_for_functions() -> None:
+    """`mhlo.square` and its like compute with the numbers; they once took the bytes."""
+    text = """func.func @f(%x: tensor<6xf8E5M2>) -> (tensor<6xf8E5M2>, tensor<6xf8E5M2>) {
+  %0 = stablehlo.custom_call @mhlo.square(%x) : (tensor<6xf8E5M2>) -> tensor<6xf8E5M2>
+  %1 = stablehlo.custom_call @mhlo.erf(%x) : (tensor<6xf8E5M2>) -> tensor<6xf8E5M2>
+  return %0, %1 : tensor<6xf8E5M2>, tensor<6xf8E5M2>
+}"""
+    x = np.array([-1.5, 0, 0.5, 3, 300, -0.25], ml_dtypes.float8_e5m2)
+    square, erf = run(text, x)
+    np.testing.assert_array_equal(square.astype(np.float32), np.square(x.astype(np.float32)).astype(x.dtype))
+    wanted = [-0.966105, 0, 0.5204999, 0.9999779, 1, -0.2763264]
+    np.testing.assert_array_equal(erf.astype(np.float32), np.array(wanted, np.float32).astype(x.dtype))

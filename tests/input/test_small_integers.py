@@ -174,3 +174,27 @@ def test_loops_carry_them() -> None:
   return %r : tensor<3xi32>
 }"""
     np.testing.assert_array_equal(run(text, np.int32(5))[0], wrap(np.array([42, -48, 6]), "i4"))
+
+
+def test_scatter_in_place() -> None:
+    """A loop over the updates, which the lowering makes a dispatch of."""
+    text = """func.func @f(%x: tensor<6xi32>, %i: tensor<4x1xi32>, %u: tensor<4xi32>) -> tensor<6xi32> {
+  %a = stablehlo.convert %x : (tensor<6xi32>) -> tensor<6xi4>
+  %b = stablehlo.convert %u : (tensor<4xi32>) -> tensor<4xi4>
+  %0 = "stablehlo.scatter"(%a, %i, %b) <{
+      scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+        index_vector_dim = 1>, indices_are_sorted = false, unique_indices = false}> ({
+  ^bb0(%p: tensor<i4>, %q: tensor<i4>):
+    %s = stablehlo.multiply %p, %q : tensor<i4>
+    stablehlo.return %s : tensor<i4>
+  }) : (tensor<6xi4>, tensor<4x1xi32>, tensor<4xi4>) -> tensor<6xi4>
+  %r = stablehlo.convert %0 : (tensor<6xi4>) -> tensor<6xi32>
+  return %r : tensor<6xi32>
+}"""
+    x, u = np.array([1, -2, 3, 4, 5, 6], np.int32), np.array([3, 5, 7, -7], np.int32)
+    wanted = x.copy()
+    for at, by in zip((1, 1, 9, 4), u, strict=True):
+        if at < 6:
+            wanted[at] *= by
+    got = run(text, x, np.array([[1], [1], [9], [4]], np.int32), u)[0]
+    np.testing.assert_array_equal(got, wrap(wanted.astype(np.int64), "i4"))

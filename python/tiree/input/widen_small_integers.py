@@ -17,6 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from tiree.dialects.arith import ConstantOp, constant_int
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.iree_tensor_ext import DispatchTensorType
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of, take_location
 from tiree.support.typed import is_integer_type, is_tensor_type
@@ -29,7 +30,8 @@ _MOVES = frozenset(
         "extract", "insert", "from_elements", "splat", "generate", "yield",
     )
 )  # fmt: skip
-_CONTROL = ("util.", "scf.", "cf.", "func.")
+_CONTROL = ("util.", "scf.", "cf.", "func.", "flow.dispatch.", "iree_tensor_ext.dispatch.")
+"""What carries values. The lowering makes some dispatches itself: their tensors change as all others do."""
 
 
 def small(type: Attribute) -> IntegerType | None:
@@ -42,6 +44,9 @@ def small(type: Attribute) -> IntegerType | None:
 def _bytes_of(type: Attribute) -> Attribute:
     if isinstance(type, FunctionType):
         return FunctionType.from_lists([_bytes_of(t) for t in type.inputs], [_bytes_of(t) for t in type.outputs])
+    if isinstance(type, DispatchTensorType):
+        bound = _bytes_of(type.bound_type)
+        return type if bound is type.bound_type else DispatchTensorType(type.access, bound)
     if small(type) is None:
         return type
     assert is_tensor_type(type)
@@ -153,14 +158,11 @@ def _extend_yields(op: Operation, body: Block) -> None:
 
 
 def _convert_types(op: Operation) -> None:
-    for result in op.results:
-        if small(result.type) is not None:
-            Rewriter.replace_value_with_new_type(result, _bytes_of(result.type))
-    for region in op.regions:
-        for block in region.blocks:
-            for argument in block.args:
-                if small(argument.type) is not None:
-                    Rewriter.replace_value_with_new_type(argument, _bytes_of(argument.type))
+    arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
+    for value in (*op.results, *arguments):
+        type = _bytes_of(value.type)
+        if type != value.type:
+            Rewriter.replace_value_with_new_type(value, type)
     for key in ("function_type", "type"):
         if key in op.properties:
             op.properties[key] = _bytes_of(op.properties[key])

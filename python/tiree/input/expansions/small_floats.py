@@ -5,13 +5,15 @@ Ops that only move elements stay as they are; to them an element is a byte.
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import Float32Type, TensorType
+from xdsl.dialects.builtin import Float32Type, StringAttr, TensorType
 from xdsl.ir import Operation
 
 from tiree.dialects.chlo import BROADCASTING
 from tiree.dialects.stablehlo_base import BinaryOp, UnaryOp
 from tiree.dialects.syntax.small_floats import small_float
 from tiree.input.expansions.build import Build
+from tiree.input.lowering.known_calls import KNOWN_CALLS
+from tiree.input.lowering.scalar import inherent
 from tiree.support.typed import is_tensor_type
 
 _F32 = Float32Type()
@@ -41,6 +43,9 @@ def computes(op: Operation) -> bool:
     """Whether `op` does arithmetic on its operands, or makes numbers."""
     if op.name in _COMPUTE or op.name in BROADCASTING:
         return True
+    if op.name == "stablehlo.custom_call":
+        target = inherent(op, "call_target_name")
+        return isinstance(target, StringAttr) and target.data in KNOWN_CALLS
     return isinstance(op, UnaryOp | BinaryOp) and op.name not in _MOVE
 
 

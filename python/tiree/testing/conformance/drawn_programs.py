@@ -48,11 +48,31 @@ class DrawnPrograms:
 
 
 def _other_pairs() -> list[tuple[str, str]]:
-    """Ops on types that their drawers do not name. Where neither XLA has such a program, there is nothing to judge."""
+    """Ops on types that their drawers do not name. Where XLA has no such program, there is nothing to judge."""
     from tiree.testing.conformance.draws import DRAWS
     from tiree.testing.conformance.draws.program import DTYPES
 
-    return [(op, element) for op, entry in DRAWS.items() for element in DTYPES if element not in entry.elements]
+    elements = [element for element in DTYPES if element not in _BEYOND_XLA]
+    pairs = [(op, element) for op, entry in DRAWS.items() for element in elements if element not in entry.elements]
+    return [(op, element) for op, element in pairs if not _misjudged(op, element)]
+
+
+_BEYOND_XLA = frozenset({"i2", "ui2", "f4E2M1FN", "f6E2M3FN", "f6E3M2FN"})
+"""Types on which XLA for the CPU ends its process, or writes where it must not."""
+
+
+def _misjudged(op: str, element: str) -> bool:
+    """What XLA takes and computes otherwise than it is specified."""
+    from tiree.testing.conformance.draws.program import FLOATS, is_float
+
+    if "next_after" in op:
+        # Steps of a wider type for small floats; integers have none.
+        return element not in FLOATS
+    if element == "f8E8M0FNU" and op.startswith("chlo."):
+        # Each step of a function is rounded to a power of two.
+        return True
+    # Numbers of an integer type come out.
+    return op == "stablehlo.rng_bit_generator" and is_float(element)
 
 
 def _case(op: str, element: str, number: int) -> Case:

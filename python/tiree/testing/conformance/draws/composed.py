@@ -190,6 +190,8 @@ def _filled(d: Draw, number: float, shape: Sequence[int], element: str) -> Value
 def _quantize(d: Draw, name: str, element: str) -> Drawn:
     """Quantized and back, since a quantized type is no type of XLA's: what is rounded and clamped is kept."""
     del name
+    if element not in FLOATS:
+        raise ValueError("quantized types stand for floats")
     shape = d.shape()
     type, scale, zero, (low, high) = _scales(d, element)
     value = d.argument(shape, element, low=-200, high=200, edges=0)
