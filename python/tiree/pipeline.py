@@ -68,10 +68,11 @@ class Phase:
 
 
 _tensors = _stage("input", "arrival_passes")
+_sized = _stage("input", "abi_arrival_passes")
 
 
 def _simplified(options: CompileOptions) -> list[ModulePass]:
-    return [*_tensors(options), *_stage("flow", "global_optimization_arrival_passes")(options)]
+    return [*_sized(options), *_stage("flow", "global_optimization_arrival_passes")(options)]
 
 
 def _in_regions(options: CompileOptions) -> list[ModulePass]:
@@ -106,9 +107,9 @@ PHASES: tuple[Phase, ...] = (
         "entry points take and return !hal.buffer_view",
         _stage("input", "abi_passes"),
         checked=True,
-        arrival=_tensors,
+        arrival=_sized,
     ),
-    Phase("preprocessing", "the target device is assigned", _preprocessing, arrival=_tensors),
+    Phase("preprocessing", "the target device is assigned", _preprocessing, arrival=_sized),
     Phase(
         "global-optimization",
         "the whole program is simplified",

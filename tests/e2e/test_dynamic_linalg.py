@@ -121,3 +121,54 @@ def test_assumptions(name: str, inputs: Any, said: str, module: bytes) -> None:
     with pytest.raises(StatusError, match=said) as caught:
         getattr(rt.load(module), name)(*inputs)
     assert caught.value.code_name == "INVALID_ARGUMENT"
+
+
+PADS = """
+func.func @edges(%x: tensor<?x3xf32>, %n: index) -> tensor<?x5xf32> {
+  %two = arith.constant 2.0 : f32
+  %p = tensor.pad %x low[1, 0] high[%n, 2] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %two : f32
+  } : tensor<?x3xf32> to tensor<?x5xf32>
+  return %p : tensor<?x5xf32>
+}
+func.func @given(%x: tensor<?xi32>, %low: index, %fill: i32) -> tensor<?xi32> {
+  %p = tensor.pad %x low[%low] high[0] {
+  ^bb0(%i: index):
+    tensor.yield %fill : i32
+  } : tensor<?xi32> to tensor<?xi32>
+  return %p : tensor<?xi32>
+}
+func.func @inside(%x: tensor<?xf32>) -> tensor<8xf32> {
+  %c0 = arith.constant 0 : index
+  %c8 = arith.constant 8 : index
+  %d = tensor.dim %x, %c0 : tensor<?xf32>
+  %rest = arith.subi %c8, %d : index
+  %p = tensor.pad %x low[0] high[%rest] {
+  ^bb0(%i: index):
+    %zero = arith.constant 0.0 : f32
+    tensor.yield %zero : f32
+  } : tensor<?xf32> to tensor<8xf32>
+  return %p : tensor<8xf32>
+}
+"""
+
+
+@pytest.mark.parametrize("device", ["local-sync", "local-task"])
+def test_pads(device: str) -> None:
+    module = rt.load(tiree.compile(PADS), device=device)
+    for rows, more in ((4, 2), (0, 3), (1, 0)):
+        x = floats(rows, 3)
+        want = np.pad(x, ((1, more), (0, 2)), constant_values=2)
+        np.testing.assert_array_equal(np.asarray(module.edges(x, more)), want)
+    numbers = np.arange(5, dtype=np.int32)
+    np.testing.assert_array_equal(np.asarray(module.given(numbers, 3, -7)), np.pad(numbers, (3, 0), constant_values=-7))
+    np.testing.assert_array_equal(np.asarray(module.inside(floats(5)))[5:], 0)
+
+
+def test_a_pad_that_depends_on_its_place_is_refused() -> None:
+    text = PADS.replace(
+        "tensor.yield %fill : i32", "%k = arith.index_cast %i : index to i32\n    tensor.yield %k : i32"
+    )
+    with pytest.raises(tiree.CompileError, match=r"tensor\.pad whose padding"):
+        tiree.compile(text)

@@ -79,7 +79,6 @@ def dynamic_programs() -> list[PhaseProgram]:
             f"  %r = tensor.collapse_shape %a [[0, 1]] : {dynamic} into tensor<?xf32>",
             _ROWS,
             np.ravel,
-            "abi preprocessing global-optimization",
         ),
         one_function(
             "dynamic_concatenation",
@@ -98,7 +97,7 @@ def dynamic_programs() -> list[PhaseProgram]:
             f" : ({dynamic}, tensor<f32>) -> tensor<?x9xf32>",
             _ROWS,
             lambda a: np.pad(a, ((1, 2), (0, 1)), constant_values=2),
-            "input abi preprocessing global-optimization executable-configurations",
+            "executable-configurations",
         ),
         one_function(
             "dynamic_comparison",
@@ -213,7 +212,6 @@ def control_flow_programs() -> list[PhaseProgram]:
   %r = stablehlo.add %q, %q : tensor<?xf32>""",
             [[values(5), 0], [values(3), 7]],
             lambda a, n: 2 * (np.concatenate([a, a]) if n > 1 else -a),
-            "input abi preprocessing",
         ),
         one_function(
             "a_dynamic_tensor_that_a_loop_changes",
@@ -229,7 +227,7 @@ def control_flow_programs() -> list[PhaseProgram]:
   }""",
             [[values(6)], [values(1)]],
             lambda a: 6 * a,
-            "abi preprocessing global-optimization dispatch-creation",
+            "dispatch-creation",
         ),
         PhaseProgram(
             "branches_of_the_user",

@@ -1,13 +1,13 @@
 """What xDSL's `tensor` dialect lacks: `rank`, `bitcast`, `generate`, `gather`, `scatter`, and reshapes of scalars.
 
 MLIR reshapes between a scalar tensor and one of any rank with sizes 1 with an empty reassociation (`tensor<f32>` into
-`tensor<1x1xf32>`); xDSL's verifier refuses that.
+`tensor<1x1xf32>`), and pads may give a number where sizes are `?`; xDSL's verifiers refuse that.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects import tensor
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, ShapedType, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, IndexType, IntegerAttr, ShapedType, UnitAttr
 from xdsl.dialects.utils.reshape_ops_utils import verify_reshape_like_types
 from xdsl.ir import Dialect
 from xdsl.irdl import (
@@ -38,6 +38,22 @@ def _verify_reshape(
 
 
 tensor.verify_reshape_like_types = _verify_reshape  # pyright: ignore[reportPrivateImportUsage]: xDSL looks here
+
+
+def _verify_pad(self: tensor.PadOp) -> None:
+    """MLIR's rule: a size that source and padding give must stand in the result; others may be numbers there."""
+    source, result = self.source.type, self.result.type
+    assert isinstance(source, ShapedType)
+    assert isinstance(result, ShapedType)
+    low, high = ints_of(self.static_low), ints_of(self.static_high)
+    if not len(low) == len(high) == len(source.get_shape()) == len(result.get_shape()):
+        raise VerifyException(f"{self.name} from {source} to {result} has {len(low)} low and {len(high)} high paddings")
+    for size, before, after, given in zip(source.get_shape(), low, high, result.get_shape(), strict=True):
+        if DYNAMIC_INDEX not in (size, before, after) and size + before + after != given:
+            raise VerifyException(f"{self.name} gives a size of {size + before + after}, which {result} does not have")
+
+
+tensor.PadOp.verify_ = _verify_pad
 
 
 @irdl_op_definition

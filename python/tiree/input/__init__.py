@@ -73,6 +73,13 @@ def input_arrival_passes(options: CompileOptions) -> list[ModulePass]:
     return [*arrival_passes(options), CarrySizesPass()]
 
 
+def abi_arrival_passes(options: CompileOptions) -> list[ModulePass]:
+    """As `input_arrival_passes`, where entry points have buffer views already: sizes are resolved at once."""
+    from tiree.input.carry_sizes import CarrySizesPass
+
+    return [*arrival_passes(options), CarrySizesPass(resolve=True)]
+
+
 def arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """What brings a module that another compiler printed, at any phase with tensors in it, to Tiree's forms."""
     from tiree.input.expand_indices import ExpandIndicesPass

@@ -7,6 +7,8 @@ they are.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
@@ -25,10 +27,12 @@ def _needs_sizes(function: Operation) -> bool:
     return any(_lacks_sizes(result) for op in function.walk() for result in op.results)
 
 
+@dataclass(frozen=True)
 class CarrySizesPass(ModulePass):
-    """See the module's docstring."""
+    """See the module's docstring. `resolve`: entry points take buffer views, so nothing resolves sizes later."""
 
     name = "tiree-input-carry-sizes"
+    resolve: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         from tiree.input.convert_to_linalg import ConvertToLinalgPass
@@ -36,3 +40,7 @@ class CarrySizesPass(ModulePass):
         functions = [function for function in op.body.block.ops if function.name == "util.func"]
         if any(map(_needs_sizes, functions)):
             ConvertToLinalgPass().apply(ctx, op)
+            if self.resolve:
+                from tiree.input.resolve_sizes import ResolveSizesPass
+
+                ResolveSizesPass().apply(ctx, op)

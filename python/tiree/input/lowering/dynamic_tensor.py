@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, TensorType
+from xdsl.dialects.tensor import ExtractOp, FromElementsOp
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.arith import constant_int
+from tiree.dialects.tensor_dims import dynamic_dims
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, ranked_type
 from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
-from tiree.input.lowering.dynamic_movement import conditional, new_type, reshape_to, value_of
+from tiree.input.lowering.dynamic_movement import (
+    conditional,
+    new_type,
+    pad_value,
+    padded_sizes,
+    reshape_to,
+    value_of,
+)
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
-from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type
+from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type, tensor_type
 
 _INDEX = IndexType()
 
@@ -209,7 +218,61 @@ def on_tensors(lowering: Lowering, op: Operation) -> None:
     lowering.set(op.results[0], lowering.parallel(inputs, type, body, sizes))
 
 
+def extract(lowering: Lowering, op: Operation) -> None:
+    """In bodies: hosts read no elements of tensors whose strides they do not know."""
+    if not getattr(lowering, "kernels", 0):
+        raise Unsupported(f"with the dynamic shape {op.operands[0].type}")
+    made = ExtractOp.create(operands=[lowering.get(value) for value in op.operands], result_types=[op.results[0].type])
+    lowering.set(op.results[0], lowering.emit(made))
+
+
+def pad(lowering: Lowering, op: Operation) -> None:
+    """`tensor.pad` with one value for all that is new."""
+    block = op.regions[0].blocks.first
+    end = block.last_op if block is not None else None
+    fill = end.operands[0] if end is not None else None
+    maker = fill.owner if fill is not None else None
+    if fill is None or (maker is not None and maker is block):
+        raise Unsupported("whose padding depends on its place")
+    if isinstance(maker, Operation) and maker.parent is block:
+        if maker.name != "arith.constant":
+            raise Unsupported("whose padding is computed for each place")
+        lowering.lower(maker)
+    value = lowering.emit(
+        FromElementsOp.create(operands=[lowering.get(fill)], result_types=[TensorType(fill.type, [])])
+    )
+    low, high = mixed(lowering, op, "static_low", 1), mixed(lowering, op, "static_high", 2)
+    given = sizes_of(lowering, op.operands[0])
+    gaps = [0] * len(given)
+    sizes = refine(lowering, op, padded_sizes(lowering, op, given, low, high, gaps), op.results[0].type)
+    source = lowering.get(op.operands[0]), given
+    lowering.set(op.results[0], pad_value(lowering, source, value, low, gaps, (new_type(op), sizes)))
+
+
+def border(lowering: Lowering, op: Operation) -> None:
+    """An import, export or barrier of a program whose entry points have buffer views already."""
+    made = op.__class__.create(
+        operands=[lowering.get(value) for value in op.operands],
+        result_types=[result.type for result in op.results],
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
+    )
+    lowering.emit_op(made)
+    for old, result in zip(op.results, made.results, strict=True):
+        lowering.set(old, result)
+        given = dynamic_dims(result) if is_tensor_type(result.type) else []
+        if given:
+            sizes = iter(given)
+            shape = tensor_type(result).get_shape()
+            lowering.shapes.note(result, [next(sizes) if size == DYNAMIC_INDEX else size for size in shape])
+
+
 HANDLERS = {
+    "hal.tensor.import": border,
+    "hal.tensor.export": border,
+    "hal.tensor.barrier": border,
+    "tensor.extract": extract,
+    "tensor.pad": pad,
     "tensor.dim": dim,
     "tensor.empty": empty,
     "tensor.cast": cast,
