@@ -89,6 +89,13 @@ class AttentionOp(StructuredOp):
     PROPERTIES = ("indexing_maps", "decomposition_config", "operandSegmentSizes")
 
 
+class OnlineAttentionOp(StructuredOp):
+    """A step of attention over a part of the keys; outputs are P V before the division, rows' maxima and sums."""
+
+    name = "iree_linalg_ext.online_attention"
+    PROPERTIES = ("indexing_maps", "decomposition_config", "operandSegmentSizes")
+
+
 class IndexOp(Operation):
     """The index of a dimension, in a region of this dialect."""
 
@@ -107,6 +114,6 @@ class YieldOp(Operation):
 
 IREELinalgExt = Dialect(
     "iree_linalg_ext",
-    [ScanOp, SortOp, TopkOp, ScatterOp, GatherOp, AttentionOp, IndexOp, YieldOp],
+    [ScanOp, SortOp, TopkOp, ScatterOp, GatherOp, AttentionOp, OnlineAttentionOp, IndexOp, YieldOp],
     [],
 )

@@ -30,6 +30,10 @@
     ^bb0(%score: f32):
       "iree_linalg_ext.yield"(%score) : (f32) -> ()
     }) : (tensor<8x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, f32, tensor<8x4xf32>) -> tensor<8x4xf32>
+    %9:3 = "iree_linalg_ext.online_attention"(%s, %upd, %upd, %z, %s, %o, %o) <{indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d2)>, affine_map<(d0, d1, d2, d3) -> (d3, d2)>, affine_map<(d0, d1, d2, d3) -> (d3, d1)>, affine_map<(d0, d1, d2, d3) -> ()>, affine_map<(d0, d1, d2, d3) -> (d0, d1)>, affine_map<(d0, d1, d2, d3) -> (d0)>, affine_map<(d0, d1, d2, d3) -> (d0)>]}> ({
+    ^bb0(%score: f32):
+      "iree_linalg_ext.yield"(%score) : (f32) -> ()
+    }) : (tensor<8x4xf32>, tensor<3x4xf32>, tensor<3x4xf32>, f32, tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>) -> (tensor<8x4xf32>, tensor<8xf32>, tensor<8xf32>)
     "func.return"() : () -> ()
   }) : () -> ()
   "func.func"() <{function_type = () -> (), sym_name = "k"}> ({

@@ -59,7 +59,7 @@ def _read_index(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, (), [reader.read_type()], properties)
 
 
-_STRUCTURED = ("scan", "sort", "topk", "scatter", "gather", "attention")
+_STRUCTURED = ("scan", "sort", "topk", "scatter", "gather", "attention", "online_attention")
 
 READERS: dict[str, CustomReader] = {
     **{f"iree_linalg_ext.{suffix}": _read_structured for suffix in _STRUCTURED},

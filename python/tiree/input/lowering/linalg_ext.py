@@ -13,10 +13,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, TensorType, i1, i32
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiree.input.lowering.attention import lower_attention, lower_online_attention
 from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Unsupported, map_attr, tensor_type
 from tiree.input.lowering.regions import copy_body, scalar_block
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute
-from tiree.input.lowering.softmax import lower_attention
 from tiree.input.lowering.sort import comes_first, positions, sort_values, stable
 from tiree.input.lowering.structural import int_property, ints_property
 
@@ -298,5 +298,6 @@ LINALG_EXT: dict[str, Callable[[Lowering, Operation], Sequence[SSAValue]]] = {
     "iree_linalg_ext.scatter": _scatter,
     "iree_linalg_ext.gather": _gather,
     "iree_linalg_ext.attention": lower_attention,
+    "iree_linalg_ext.online_attention": lower_online_attention,
 }
 """The lowering of each op by its name."""
