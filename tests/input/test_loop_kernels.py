@@ -29,6 +29,8 @@ def test_iree_carries_them_on(iree: Iree, lowered: Callable[..., str]) -> None:
             jnp.linalg.svd(a, compute_uv=False),
             jnp.abs(jnp.fft.rfft(b, axis=0)),
             jnp.zeros((90, 3)).at[(jnp.arange(60) * 7) % 91].add(b, mode="drop"),
+            jnp.sort(jnp.concatenate([a.reshape(-1), b.reshape(-1), a.reshape(-1)])),
+            jnp.cumsum(a[0] + 1j * a[1]),
         )
 
     a, b = RNG.standard_normal((60, 60)).astype(np.float32), RNG.standard_normal((60, 3)).astype(np.float32)
@@ -45,6 +47,8 @@ def test_iree_carries_them_on(iree: Iree, lowered: Callable[..., str]) -> None:
         np.linalg.svd(a.astype(np.float64), compute_uv=False),
         np.abs(np.fft.rfft(b, axis=0)),
         scattered,
+        np.sort(np.concatenate([a.reshape(-1), b.reshape(-1), a.reshape(-1)])),
+        np.cumsum(a[0] + 1j * a[1].astype(np.float64)),
     )
     for got, want in zip(results, wanted, strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-3, atol=1e-4 * float(np.abs(want).max()))

@@ -12,10 +12,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
-from xdsl.dialects.builtin import AnyFloat, Float32Type
+from xdsl.dialects.builtin import Float32Type
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tiree.input.factorizations.elements import Body, Elements, from_memory, in_memory, new_type
+from tiree.input.factorizations.elements import (
+    Body,
+    Elements,
+    from_memory,
+    in_memory,
+    new_type,
+    stored_element,
+    with_parts,
+)
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num
 from tiree.input.lowering.context import Lowering, tensor_type
 from tiree.input.lowering.dims import concerns_dynamic
@@ -97,16 +105,12 @@ def carry_windows(lowering: Lowering, op: Operation, windows: Windows, lines: Li
     inits = [in_memory(lowering, lowering.get(value)) for value in windows.inits]
     elements = [type.element_type for type in types]
     carried = _Carried(lowering, lines, elements, windows.block)
-    flat = [reshape(lowering, v, _with_parts(e, lines.flat)) for v, e in zip(inputs, elements, strict=True)]
+    flat = [reshape(lowering, v, with_parts(e, lines.flat)) for v, e in zip(inputs, elements, strict=True)]
     results = carried.wide(flat, inits) if lines.inner >= WIDE else carried.narrow(flat, inits)
     for old, new, type in zip(op.results, results, types, strict=True):
         lowering.set(
-            old, from_memory(lowering, reshape(lowering, new, _with_parts(type.element_type, type.get_shape())), type)
+            old, from_memory(lowering, reshape(lowering, new, with_parts(type.element_type, type.get_shape())), type)
         )
-
-
-def _with_parts(element: Attribute, shape: Sequence[int]) -> list[int]:
-    return [*shape, 2] if is_complex_type(element) else list(shape)
 
 
 def _reduce_window(lowering: Lowering, op: Operation) -> None:
@@ -136,7 +140,7 @@ class _Carried:
 
     def _outputs(self, k: LoopKernel, shape: Sequence[int]) -> list[Elements]:
         """New arrays that all workgroups write parts of."""
-        return self._seen([k.shared_output(_with_parts(e, shape), _stored(e)) for e in self.elements])
+        return self._seen([k.shared_output(with_parts(e, shape), stored_element(e)) for e in self.elements])
 
     def _place(self, i: Num) -> Num:
         """Element number `i` of a line, in the order in which they are carried."""
@@ -218,16 +222,6 @@ class _Carried:
             at = (o, self._place(i), c)
             self._write(whole, at, self._combine(region, given, [one.read(at) for one in whole]))
         return k.run_shared()
-
-
-def _stored(element: Attribute) -> Attribute:
-    """The type in memory of the parts of an element."""
-    from xdsl.dialects.builtin import i1, i8
-
-    if is_complex_type(element):
-        assert isinstance(element.element_type, AnyFloat)
-        return element.element_type
-    return i8 if element == i1 else element
 
 
 class _Values:

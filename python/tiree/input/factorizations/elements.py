@@ -81,14 +81,30 @@ def new_type(old: SSAValue) -> TensorType:
     return tensor_type(signless(old.type))
 
 
+def with_parts(element: Attribute, shape: Sequence[int]) -> list[int]:
+    """The shape in memory of a tensor of `element`."""
+    return [*shape, 2] if is_complex_type(element) else list(shape)
+
+
+def stored_element(element: Attribute) -> Attribute:
+    """The type in memory of an element, or of its parts."""
+    if is_complex_type(element):
+        return element.element_type
+    return i8 if element == i1 else element
+
+
 class Body(ScalarBuilder):
     """Emits a region where the kernel is; what it reads from outside becomes an operand of the kernel."""
 
-    def __init__(self, kernel: LoopKernel, block: Block) -> None:
+    def __init__(
+        self, kernel: LoopKernel, block: Block | None = None, captured: Sequence[SSAValue] | None = None
+    ) -> None:
         super().__init__(kernel.block, kernel.lowering.location)
         self.kernel = kernel
         self.region = block
-        self.inputs = {value: kernel.whole_input(value).states[0] for value in _captured(kernel.lowering, block)}
+        if captured is None:
+            captured = [] if block is None else captured_tensors(kernel.lowering, block)
+        self.inputs = {value: kernel.whole_input(value).states[0] for value in captured}
 
     def extract(self, source: SSAValue, indices: list[SSAValue]) -> SSAValue:
         return super().extract(self.inputs.get(source, source), indices)
@@ -99,11 +115,12 @@ class Body(ScalarBuilder):
 
     def emit(self, arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The values that the region gives for `arguments`."""
+        assert self.region is not None
         self.block = self.kernel.code.block
         return emit_region(self.kernel.lowering, self, self.region, arguments)
 
 
-def _captured(lowering: Lowering, block: Block) -> list[SSAValue]:
+def captured_tensors(lowering: Lowering, block: Block) -> list[SSAValue]:
     """The new tensors that a region reads from outside."""
     found: dict[SSAValue, None] = {}
     for op in block.ops:

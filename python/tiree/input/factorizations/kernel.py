@@ -168,6 +168,12 @@ class LoopKernel:
         parts = value if isinstance(value, tuple) else (value,)
         return Array(self, [self._load(part) for part in parts])
 
+    def scalar_input(self, value: SSAValue) -> Num:
+        """An index of the host that every workgroup reads."""
+        bound = self.block.insert_arg(value.type, len(self._arguments))
+        self._arguments.append(value)
+        return Num(self, bound)
+
     def whole_input(self, value: SSAValue) -> Array:
         """A tensor that every workgroup reads all of."""
         bound = self.block.insert_arg(

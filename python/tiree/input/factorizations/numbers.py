@@ -200,6 +200,8 @@ class Num:
     def to_type(self, type: Attribute) -> Num:
         """An index or integer as another integer type, or as a float."""
         code = self.kernel.code
+        if self.type == i1 and isinstance(type, IndexType):
+            return Num(self.kernel, code.to_index(self.re, unsigned=True))
         if isinstance(self.type, IndexType) or isinstance(type, IndexType):
             return Num(self.kernel, code.cast(arith.IndexCastOp, self.re, type))
         if self.type == i1:

@@ -1,7 +1,9 @@
-"""sort and top_k: Batcher's odd-even merge sort, a fixed sequence of parallel compare-and-exchange passes.
+"""sort and top_k: by merging (`factorizations/merge_sort.py`), or by exchanges where that does not go.
 
-O(n log^2 n) comparisons for any comparator and any length, every pass one `linalg.generic` over the whole tensor. Ties
-are broken by the original position, which makes the order stable.
+Lines of up to four elements, sizes that are not known and sorts inside a dispatch go by Batcher's odd-even merge sort,
+a fixed sequence of parallel compare-and-exchange passes: O(n log^2 n) comparisons for any comparator and any length,
+every pass one `linalg.generic` over the whole tensor. Ties are broken by the original position, which makes the order
+stable.
 """
 
 from __future__ import annotations
@@ -14,6 +16,9 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.stablehlo_attrs import ComparisonDirectionAttr
+from tiree.input.factorizations.elements import captured_tensors
+from tiree.input.factorizations.merge_sort import Comparator, sort_lines
 from tiree.input.lowering.context import PARALLEL, Lowering, identity, ranked_type, signless, tensor_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
@@ -24,6 +29,8 @@ from tiree.support.typed import is_integer_attr
 Less = Callable[[ScalarBuilder, Sequence[SSAValue], Sequence[SSAValue]], SSAValue]
 
 
+SHORT = 4
+"""Up to this length a few exchanges sort a line; longer ones are merged (`factorizations/merge_sort.py`)."""
 UNROLLED_PASSES = 3
 """Up to so many passes (length 4) are a dispatch each; more are one dispatch in a loop, which compiles once."""
 
@@ -164,6 +171,14 @@ def stable(less: Less) -> Less:
     return compare
 
 
+def _is_strict(block: Block) -> bool:
+    """Whether the region is one comparison of its arguments by less or greater, whatever is done to them before."""
+    last = block.last_op
+    compare = last.operands[0].owner if last is not None else None
+    direction = inherent(compare, "comparison_direction") if isinstance(compare, Operation) else None
+    return isinstance(direction, ComparisonDirectionAttr) and direction.data in ("LT", "GT")
+
+
 def _sort(lowering: Lowering, op: Operation) -> None:
     shape = tensor_type(op.operands[0]).get_shape()
     dim = int_property(op, "dimension", -1) % max(len(shape), 1)
@@ -175,7 +190,10 @@ def _sort(lowering: Lowering, op: Operation) -> None:
 
     values = [lowering.get(value) for value in op.operands]
     attr = inherent(op, "is_stable")
-    if is_integer_attr(attr) and attr.value.data:
+    if shape[dim] > SHORT and 0 not in shape:
+        comparator = Comparator(less, _is_strict(block), captured_tensors(lowering, block))
+        results = sort_lines(lowering, values, dim, comparator)
+    elif is_integer_attr(attr) and attr.value.data:
         results = sort_values(lowering, [*values, positions(lowering, shape, dim)], dim, stable(less))
     else:
         results = sort_values(lowering, values, dim, less)
@@ -200,8 +218,11 @@ def top_k(lowering: Lowering, op: Operation) -> None:
     shape = source.get_shape()
     dim = len(shape) - 1
     line = positions(lowering, shape, dim)
-    less = stable(greater(source.element_type))
-    results = sort_values(lowering, [lowering.get(op.operands[0]), line], dim, less)
+    less, values = greater(source.element_type), [lowering.get(op.operands[0]), line]
+    if shape[dim] > SHORT and 0 not in shape:
+        results = sort_lines(lowering, values, dim, Comparator(less, strict=True))
+    else:
+        results = sort_values(lowering, values, dim, stable(less))
     for old, new in zip(op.results, results, strict=True):
         sizes = tensor_type(old).get_shape()
         type = signless(tensor_type(old))
