@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from math import prod
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, IndexType, TensorType
@@ -125,8 +126,8 @@ class LoopKernel:
         self._results: list[tuple[Array, bool]] = []
         self._shared: list[Array] = []
         """New arrays that all workgroups write parts of."""
-        self._changed: list[tuple[Array, int]] = []
-        """Tensors that are changed in place, with the number of their argument."""
+        self._changed: list[tuple[Array, list[int]]] = []
+        """Tensors that are changed in place, with the numbers of their arguments."""
         self._number = self.code.add(flow.DispatchWorkgroupIDOp(0)).results[0]
 
     # Numbers.
@@ -174,25 +175,32 @@ class LoopKernel:
         self._arguments.append(value)
         return Num(self, bound)
 
-    def whole_input(self, value: SSAValue) -> Array:
+    def whole_input(self, value: Value) -> Array:
         """A tensor that every workgroup reads all of."""
-        bound = self.block.insert_arg(
-            DispatchTensorType.of(TensorAccess.READ_ONLY, tensor_type(value)), len(self._arguments)
-        )
-        self._arguments.append(value)
-        return Array(self, [self.code.add(DispatchTensorLoadOp.whole(bound)).results[0]])
+        states: list[SSAValue] = []
+        for part in value if isinstance(value, tuple) else (value,):
+            type = DispatchTensorType.of(TensorAccess.READ_ONLY, tensor_type(part))
+            bound = self.block.insert_arg(type, len(self._arguments))
+            self._arguments.append(part)
+            states.append(self.code.add(DispatchTensorLoadOp.whole(bound)).results[0])
+        return Array(self, states)
 
-    def changed_input(self, value: SSAValue) -> Array:
+    def changed_input(self, value: Value) -> Array:
         """A tensor that is changed in place, by each workgroup in parts that no other one reads or writes.
 
         Its last state is a result of the dispatch, behind all others. Whether the memory has to be copied
         before is found out later.
         """
-        type = DispatchTensorType.of(TensorAccess.READ_WRITE, tensor_type(value))
-        bound = self.block.insert_arg(type, len(self._arguments))
-        self._arguments.append(value)
-        array = Array(self, [self.code.add(DispatchTensorLoadOp.whole(bound)).results[0]])
-        self._changed.append((array, bound.index))
+        states: list[SSAValue] = []
+        numbers: list[int] = []
+        for part in value if isinstance(value, tuple) else (value,):
+            type = DispatchTensorType.of(TensorAccess.READ_WRITE, tensor_type(part))
+            bound = self.block.insert_arg(type, len(self._arguments))
+            self._arguments.append(part)
+            states.append(self.code.add(DispatchTensorLoadOp.whole(bound)).results[0])
+            numbers.append(bound.index)
+        array = Array(self, states)
+        self._changed.append((array, numbers))
         return array
 
     @property
@@ -223,22 +231,21 @@ class LoopKernel:
         self._results.append((array, True))
         return array
 
-    def shared_output(self, shape: Sequence[int], element: Attribute | None = None) -> Array:
+    def shared_output(self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False) -> Array:
         """A new array that all workgroups write, each other parts; a result of the dispatch behind those of `output`.
 
         What a workgroup wrote it may read again, but nothing of the others.
         """
-        array = self._new(shape, element, False)
+        array = self._new(shape, element, complex)
         self._shared.append(array)
         return array
 
-    def scratch(self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False) -> Array:
-        """A new array of undefined contents for use on the way."""
+    def scratch(
+        self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False, stack: int = SMALL_SCRATCH
+    ) -> Array:
+        """A new array of undefined contents for use on the way; of up to `stack` bytes on the stack."""
         array = self._new(shape, element, complex)
-        size = 8
-        for extent in shape:
-            size *= extent
-        if size > SMALL_SCRATCH:
+        if 8 * prod(shape) > stack:
             self._results.append((array, False))
         return array
 
@@ -372,22 +379,22 @@ class LoopKernel:
         for array, _ in self._results:
             for state in array.states:
                 self._store(state, types)
-        for array in self._shared:
-            type = tensor_type(array.states[0])
+        for state in (state for array in self._shared for state in array.states):
+            type = tensor_type(state)
             bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.WRITE_ONLY, type), len(self.block.args))
-            self.code.add(DispatchTensorStoreOp.whole(array.states[0], bound))
+            self.code.add(DispatchTensorStoreOp.whole(state, bound))
             types.append(type)
-        for array, number in self._changed:
-            self.code.add(DispatchTensorStoreOp.whole(array.states[0], self.block.args[number]))
-            types.append(tensor_type(array.states[0]))
+        changed = [pair for array, numbers in self._changed for pair in zip(array.states, numbers, strict=True)]
+        for state, number in changed:
+            self.code.add(DispatchTensorStoreOp.whole(state, self.block.args[number]))
+            types.append(tensor_type(state))
         self.code.add(flow.ReturnOp())
         for op in reversed(self.code.front):
             assert self.block.first_op is not None
             self.block.insert_op_before(op, self.block.first_op)
         dispatch = flow.DispatchWorkgroupsOp.of(self._arguments, types, Region(self.block), self._count_region())
-        if self._changed:
-            new = len(types) - len(self._changed)
-            places = [*[-1] * new, *(number for _, number in self._changed)]
+        if changed:
+            places = [*[-1] * (len(types) - len(changed)), *(number for _, number in changed)]
             dispatch.properties["tied_operands"] = flow.tied_operands_of(places)
         self.lowering.emit_op(dispatch)
         results = iter(dispatch.results)
@@ -400,7 +407,10 @@ class LoopKernel:
             for part in parts:
                 # A result that nobody reads is dropped by iree-compile, and its memory then is the stack's.
                 self.lowering.emit(OptimizationBarrierOp.create(operands=[part], result_types=[part.type]))
-        return [*found, *results]
+        for array in (*self._shared, *(array for array, _ in self._changed)):
+            parts = [next(results) for _ in array.states]
+            found.append((parts[0], parts[1]) if array.is_complex else parts[0])
+        return found
 
     def run_shared(self) -> list[SSAValue]:
         """`run`, where there are only shared and changed arrays of real numbers."""
