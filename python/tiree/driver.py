@@ -38,6 +38,8 @@ class Job:
     """The flags as given, for the reproducer."""
     observers: Sequence[PipelineObserver] = ()
     timing: Timing | None = None
+    show_operations: bool = False
+    """Whether errors show the operations that they are about."""
 
 
 def run_job(job: Job) -> bytes:
@@ -67,7 +69,12 @@ def run_job_in_pieces(job: Job) -> list[Piece]:
     try:
         for observer in job.observers:
             observer.begin()
-        return _run_or_find(job)
+        if not job.show_operations:
+            return _run_or_find(job)
+        from tiree.dialects.diagnosed import operations_in_errors
+
+        with operations_in_errors():
+            return _run_or_find(job)
     except CompileError as error:
         error.place(job.name)
         raise

@@ -40,6 +40,15 @@ def _preprocessing(options: CompileOptions) -> list[ModulePass]:
     return [*_stage("hal", "assign_target_passes")(options), *_stage("flow", "preprocessing_passes")(options)]
 
 
+def _global_optimization(options: CompileOptions) -> list[ModulePass]:
+    from functools import partial
+
+    from tiree.constant_evaluation import evaluate
+    from tiree.flow import global_optimization_passes
+
+    return global_optimization_passes(options, partial(evaluate, options))
+
+
 def _nothing(options: CompileOptions) -> list[ModulePass]:
     del options
     return []
@@ -113,7 +122,7 @@ PHASES: tuple[Phase, ...] = (
     Phase(
         "global-optimization",
         "the whole program is simplified",
-        _stage("flow", "global_optimization_passes"),
+        _global_optimization,
         arrival=_simplified,
         groups=(Group("constant-folding", "constants are computed", "tiree-global-opt-fold-constants"),),
     ),

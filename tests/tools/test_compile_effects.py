@@ -15,6 +15,7 @@ import pytest
 from tiree.pipeline import PHASE_NAMES
 from tiree.tools import compile_flags, opt
 from tools.effects import Effect, Ran, check, rows_of, run
+from tools.optimization_effects import OPTIMIZATION_EFFECTS, OPTIMIZATION_INPUTS
 from tools.parameter_effects import PARAMETER_EFFECTS, parameter_inputs
 from tools.runtime_tool import Done
 
@@ -67,7 +68,7 @@ def register(registry):
 CPU = "--iree-llvmcpu-target-cpu=generic"
 INPUTS = {f"{name}.mlir": text.encode() for name, text in
           {"add": ADD, "two": TWO, "wide": WIDE, "bad": "nonsense\n"}.items()}  # fmt: skip
-INPUTS["mark.py"] = MARK.encode()
+INPUTS |= {"mark.py": MARK.encode(), **OPTIMIZATION_INPUTS}
 PASS = "tiree-stablehlo-to-linalg"
 
 
@@ -224,6 +225,7 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         effect("--iree-execution-model=inline-static", lacks("hal.executable"), at("hal")),
         effect("--iree-execution-model=host-only", refuses("host-only makes programs of scalars"), at("hal")),
     ),
+    **OPTIMIZATION_EFFECTS,
     "iree-hal-memoization": effect("--iree-hal-memoization=false", lacks("memoize"), at("hal")),
     "iree-hal-indirect-command-buffers": effect(
         "--iree-hal-indirect-command-buffers=false", lacks("memoize"), at("hal")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass
 
+    from tiree.flow.hoist_constants import Evaluate
     from tiree.support.options import CompileOptions
 
 
@@ -20,8 +21,11 @@ def preprocessing_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: 
     return [CSE()]
 
 
-def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:
-    """Phase `global-optimization`: folding, data movement as structured ops, host arithmetic into bodies."""
+def global_optimization_passes(options: CompileOptions, evaluate: Evaluate | None = None) -> list[ModulePass]:
+    """Phase `global-optimization`: folding, data movement as structured ops, host arithmetic into bodies.
+
+    `evaluate` computes constant expressions while compiling.
+    """
     from tiree.flow.canonicalize import Canonicalize
     from tiree.flow.compute_on_host import ComputeOnHost
     from tiree.flow.cse import CSE
@@ -45,8 +49,20 @@ def global_optimization_passes(options: CompileOptions) -> list[ModulePass]:
         FoldConstants(),
         Canonicalize(),
         CSE(),
+        *_hoisting_passes(options, evaluate),
         *_export_passes(options),
     ]
+
+
+def _hoisting_passes(options: CompileOptions, evaluate: Evaluate | None) -> list[ModulePass]:
+    """What depends on constants only, computed once: now, or when the program is loaded."""
+    wanted = evaluate if options.opt_const_eval else None
+    if wanted is None and not options.opt_const_expr_hoisting:
+        return []
+    from tiree.flow.hoist_constants import HoistConstantExpressions
+
+    threshold = options.opt_const_expr_max_size_increase_threshold
+    return [HoistConstantExpressions(threshold, options.opt_const_expr_hoisting, wanted)]
 
 
 def _import_passes(options: CompileOptions) -> list[ModulePass]:

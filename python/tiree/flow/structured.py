@@ -259,16 +259,17 @@ def function_blocks(module: Operation) -> Iterator[Block]:
             for op in block.ops:
                 if op.name in ("util.func", "util.initializer", "func.func"):
                     for inner in op.regions:
-                        yield from _host_blocks(inner)
+                        yield from host_blocks(inner)
 
 
-def _host_blocks(region: Region) -> Iterator[Block]:
+def host_blocks(region: Region) -> Iterator[Block]:
+    """Every block of host code in a region and the control flow in it, outer first."""
     for block in region.blocks:
         yield block
         for op in block.ops:
             if op.name.startswith("scf."):
                 for inner in op.regions:
-                    yield from _host_blocks(inner)
+                    yield from host_blocks(inner)
 
 
 def defining_op(value: SSAValue) -> Operation | None:

@@ -48,6 +48,11 @@ class ConvertToLinalgPass(ModulePass):
         wanted = [Callee(name) for name, function in functions.items() if _is_public(function) and _has_body(function)]
         reported: dict[str, list[Operation]] = {}
         handlers = {**HANDLERS, **self.lowerings} if self.lowerings else HANDLERS
+        for initializer in list(op.body.block.ops):
+            if isinstance(initializer, util.InitializerOp) and _has_tensors(initializer):
+                lowering = FunctionLowering(functions=functions, diagnostics=reported, handlers=handlers)
+                _convert_initializer(lowering, initializer)
+                wanted.extend(lowering.kept)
         while wanted:
             callee = wanted.pop(0)
             if callee in converted:
@@ -75,6 +80,28 @@ class ConvertToLinalgPass(ModulePass):
             mesh.detach()
             mesh.erase()
         op.attributes = {key: value for key, value in op.attributes.items() if not _is_foreign_key(key)}
+
+
+def _has_tensors(initializer: util.InitializerOp) -> bool:
+    """Whether an initializer does more to tensors than keep constants."""
+    return any(
+        is_tensor_type(result.type) and op.name not in ("arith.constant", "util.global.load")
+        for op in initializer.walk()
+        for result in op.results
+    )
+
+
+def _convert_initializer(lowering: FunctionLowering, initializer: util.InitializerOp) -> None:
+    """Puts a new initializer in its place."""
+    lowering.location = initializer.location
+    region = lowering.lower_region(initializer.body)
+    _place_constants(lowering, region)
+    new = util.InitializerOp(region)
+    new.location = initializer.location
+    assert initializer.parent is not None
+    initializer.parent.insert_op_before(new, initializer)
+    initializer.detach()
+    initializer.drop_all_references()
 
 
 def _is_foreign_key(key: str) -> bool:

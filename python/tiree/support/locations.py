@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
 from xdsl.dialects.builtin import CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc, UnknownLoc
 from xdsl.ir import Attribute, Operation
 
@@ -48,9 +52,26 @@ def location_of(op: Operation) -> str:
     while current is not None:
         text = location_text(current.location)
         if text != UNKNOWN:
+            noted = _noted.get()
+            if noted is not None:
+                noted[text] = op
             return text
         current = current.parent_op()
     return UNKNOWN
+
+
+_noted: ContextVar[dict[str, Operation] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noted_operations() -> Generator[dict[str, Operation], None, None]:
+    """Inside, operations whose location is asked for are kept: the last by the text of its location."""
+    found: dict[str, Operation] = {}
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
 
 
 def take_location(op: Operation, source: Operation | None) -> None:

@@ -47,6 +47,12 @@ class CompileOptions:
 
     # Global optimisation, scheduling.
     strip_assertions: bool = False
+    opt_const_eval: bool = True
+    """Whether expressions of constants are computed while compiling."""
+    opt_const_expr_hoisting: bool = True
+    """Whether those that are not are computed when the program is loaded, not in every call."""
+    opt_const_expr_max_size_increase_threshold: int = 1 << 20
+    """Bytes that such an expression may add to the constants that it is made of."""
     parameter_import: tuple[str, ...] = ()
     """`[scope=]path` of files from which parameters become constants."""
     parameter_import_keys: tuple[str, ...] = ()

@@ -18,7 +18,7 @@ from tiree.support.replacing import replacing
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
-from tiree.tools.ending import is_of_output, open_streams, os_reason, reader_left
+from tiree.tools.ending import is_of_output, open_streams, os_reason, print_error, reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.parameter_flags import check_parameter_phases
 from tiree.tools.plugin_flags import INFO, extended, extensions_of, plugin_info, with_extensions
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CompileError as error:
         if show_traceback:
             _print_traceback()
-        print(error, file=sys.stderr)
+        print_error(error)
     except BrokenPipeError:
         return reader_left()
     except OSError as error:
@@ -155,6 +155,7 @@ def job_from_flags(
         tuple(f"--{flag}={value}" for flag, values in parsed.given.items() if flag != "o" for value in values),
         observers,
         timing,
+        parsed["mlir-print-op-on-diagnostic"],
     )
     return job, report
 

@@ -94,6 +94,10 @@ FLAGS: tuple[Flag, ...] = (
     Flag("O2", "action", "--iree-opt-level=O2"),
     Flag("O3", "action", "--iree-opt-level=O3"),
     Flag("iree-opt-strip-assertions", "bool", "leave out checks of arguments", False),
+    Flag("iree-opt-const-eval", "bool", "compute expressions of constants while compiling", True),
+    Flag("iree-opt-const-expr-hoisting", "bool", "compute them once, not in every call", True),
+    Flag("iree-opt-const-expr-max-size-increase-threshold", "int", "bytes that computing one may add", 1 << 20,
+         limits=BYTES),
     Flag(
         "iree-execution-model", "choice", "how calls and devices are synchronised, or that there are none",
         "async-internal", choices=MODELS,
@@ -149,6 +153,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag("mlir-timing", "bool", "print the time of every pass", False),
     Flag("mlir-disable-threading", "bool", "compile on one thread", False),
     Flag("mlir-print-stacktrace-on-diagnostic", "bool", "print the Python traceback with an error", False),
+    Flag("mlir-print-op-on-diagnostic", "bool", "print the operation with an error about one", False),
     Flag("dump-compilation-phases-to", "str", "folder for the module after every phase", "", metavar="DIR"),
     Flag("tiree-share-layers", "bool", "compile layers that come again and again once", True),
     Flag("tiree-cache-dir", "str", "folder of earlier outputs to take instead of compiling", "", metavar="DIR"),
@@ -156,12 +161,17 @@ FLAGS: tuple[Flag, ...] = (
     Flag("tiree-report", "str", "report on passes, dispatches, memory: .html, .txt or JSON", "", metavar="FILE"),
 )  # fmt: skip
 
+_NO_ENCODER = "what is computed from parameters is computed when they are loaded; there is no program that encodes them"
 REFUSED: dict[str, str] = {
+    "iree-parameter-encoder-output-file": _NO_ENCODER,
+    "iree-parameter-encoder-output-scope": _NO_ENCODER,
+    "iree-parameter-encoder-mode": _NO_ENCODER,
+    "iree-global-optimization-opt-level": "this pipeline has one level; --iree-opt-const-eval and the like change it",
+    "iree-global-opt-data-tiling": "constant operands are packed where the chosen strategy wants it, without a flag",
     "iree-llvmcpu-sanitize": "kernels have no sanitizer runtime to call, and keep to their bindings by construction",
     "iree-dispatch-creation-opt-level": "fusion has one level, the one that IREE calls O2",
     "iree-opt-data-tiling": "constant operands are packed where the chosen strategy wants it, without a flag",
     "iree-dispatch-creation-data-tiling": "constant operands are packed where the strategy wants it, without a flag",
-    "iree-opt-const-eval": "constants are folded while compiling, without a flag",
     "iree-hal-force-indirect-command-buffers": "indirect command buffers are the default wherever they can be recorded",
     "iree-hal-dump-executable-benchmarks-to": "tiree-benchmark-module times whole functions, not dispatches",
     "iree-hal-benchmark-dispatch-repeat-count": "use tiree-benchmark-module --benchmark_repetitions",
@@ -189,6 +199,9 @@ _FIELDS: dict[str, str] = {
     "iree-input-promote-f16-to-f32": "promote_f16_to_f32",
     "iree-input-promote-bf16-to-f32": "promote_bf16_to_f32",
     "iree-opt-strip-assertions": "strip_assertions",
+    "iree-opt-const-eval": "opt_const_eval",
+    "iree-opt-const-expr-hoisting": "opt_const_expr_hoisting",
+    "iree-opt-const-expr-max-size-increase-threshold": "opt_const_expr_max_size_increase_threshold",
     "iree-execution-model": "execution_model",
     "iree-hal-memoization": "hal_memoization",
     "iree-hal-indirect-command-buffers": "hal_indirect_command_buffers",

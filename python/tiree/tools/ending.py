@@ -14,6 +14,11 @@ from contextlib import suppress
 from tiree.support.errors import CompileError
 
 
+def print_error(error: Exception) -> None:
+    """Prints an error and what was noted with it."""
+    print(error, *getattr(error, "__notes__", ()), sep="\n", file=sys.stderr)
+
+
 def open_streams() -> None:
     """Gives standard streams that were closed (`>&-`) a place, before a file gets their number.
 

@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.dialects.bytecode import MAGIC
@@ -22,7 +23,7 @@ from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
-from tiree.tools.ending import is_of_output, open_streams, os_reason, reader_left
+from tiree.tools.ending import is_of_output, open_streams, os_reason, print_error, reader_left
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
 
@@ -90,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             import traceback
 
             traceback.print_exc()
-        print(error, file=sys.stderr)
+        print_error(error)
     except InternalError as error:
         print(f"tiree-opt: internal error: {error}", file=sys.stderr)
     except BrokenPipeError:
@@ -147,6 +148,7 @@ def _text_of(source: bytes) -> str | bytes:
 
 
 def _process(parsed: ParsedFlags, text: str | bytes, filename: str, extensions: Extensions) -> int:
+    from tiree.dialects.diagnosed import operations_in_errors
     from tiree.tools.opt_diagnostics import check_expectations, expectations, split_input
 
     if isinstance(text, bytes) and (parsed["split-input-file"] or parsed["verify-diagnostics"]):
@@ -163,7 +165,8 @@ def _process(parsed: ParsedFlags, text: str | bytes, filename: str, extensions: 
         if parsed["verify-diagnostics"] and isinstance(padded, str):
             wanted += expectations(padded)
         try:
-            outputs.append(_transform(parsed, padded, filename, extensions))
+            with operations_in_errors() if parsed["mlir-print-op-on-diagnostic"] else nullcontext():
+                outputs.append(_transform(parsed, padded, filename, extensions))
         except CompileError as error:
             error.place(filename)
             if not parsed["verify-diagnostics"] and not parsed["split-input-file"]:
