@@ -79,12 +79,12 @@ module @m {
 def test_abi_attribute_without_support(lowered) -> None:
     text = """
 module @m {
-  func.func @f(%a: tensor<4xf32> {iree.abi.output = 0 : index}) -> tensor<4xf32> {
+  func.func @f(%a: tensor<4xf32> {iree.abi.unknown = 0 : index}) -> tensor<4xf32> {
     func.return %a : tensor<4xf32>
   }
 }
 """
-    with pytest.raises(CompileError, match=r"iree\.abi\.output"):
+    with pytest.raises(CompileError, match=r"iree\.abi\.unknown"):
         lowered(text, "abi")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -22,7 +23,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
-from tiree.dialects.hal_attrs import BufferViewType, FenceType
+from tiree.dialects.hal_alias import TensorAliasOp
+from tiree.dialects.hal_attrs import BufferType, BufferViewType, FenceType
 from tiree.dialects.hal_ops import TensorBarrierOp, TensorExportOp, TensorImportOp
 from tiree.dialects.hal_queue import FenceSignalOp
 from tiree.input.lowering.context import signless
@@ -31,10 +33,11 @@ from tiree.input.wrap_imports import result_dims, view_dims, wrap_import
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import RESERVED, SymbolNames
-from tiree.support.typed import is_array_attr, is_tensor_type
+from tiree.support.typed import is_array_attr, is_integer_attr, is_tensor_type
 
 _AFFINITY = "iree.abi.affinity"
-_PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding", _AFFINITY})
+_OUTPUT = "iree.abi.output"
+_PASSED_ATTRIBUTES = frozenset({"iree.abi.encoding", _AFFINITY, _OUTPUT})
 
 
 @dataclass(frozen=True)
@@ -129,11 +132,12 @@ class _Wrapper:
             count = len(self.entry.args)
             self.wait = self.entry.insert_arg(FenceType(), count)
             self.signal = self.entry.insert_arg(FenceType(), count + 1)
+        storages = self._result_storages(type)
         imports = self._import_arguments(type)
         for block in function.body.blocks:
             last = block.last_op
             if isinstance(last, util.ReturnOp):
-                self._export_results(last, imports)
+                self._export_results(last, imports, storages)
         for op in imports.values():
             if op.target.first_use is None:
                 _erase_import(op)
@@ -168,18 +172,40 @@ class _Wrapper:
 
         for attributes in (*self.argument_attributes, *self.result_attributes):
             for key in attributes.data:
-                if key not in _PASSED_ATTRIBUTES:
+                if key not in _PASSED_ATTRIBUTES or (key == _OUTPUT and attributes in self.result_attributes):
                     raise CompileError(
                         Diagnostic(
                             f"@{self.function.sym_name.data}: {key} on an argument or result is not supported",
                             location_of(self.function),
-                            "Remove the attribute; results are then returned in buffers of their own.",
+                            f"Remove the attribute; {_OUTPUT} = N on an argument makes it memory of result N.",
                         )
                     )
         inputs = values("input", type.inputs.data, self.argument_attributes)
         outputs = values("output", type.outputs.data, self.result_attributes)
         kind = "async" if self.fences else "sync"
         return f"{kind} func @{self.function.sym_name.data}({inputs}) -> ({outputs})"
+
+    def _result_storages(self, type: FunctionType) -> dict[int, int]:
+        """The arguments that are memory for results, by the number of the result. Raises `CompileError`."""
+        found: dict[int, int] = {}
+        for index, attributes in enumerate(self.argument_attributes):
+            output = attributes.data.get(_OUTPUT)
+            if output is None:
+                continue
+            results, given = type.outputs.data, type.inputs.data[index]
+            number = output.value.data if is_integer_attr(output) else -1
+            if not 0 <= number < len(results) or not is_tensor_type(results[number]):
+                self._refuse(index, f"{_OUTPUT} = {output} names no tensor among the {len(results)} results")
+            if number in found:
+                self._refuse(index, f"{_OUTPUT} = {number} is also on argument {found[number]}")
+            if given != results[number] and not isinstance(given, BufferViewType | BufferType):
+                self._refuse(index, f"{_OUTPUT} = {number} is memory of {given}, and the result is {results[number]}")
+            found[number] = index
+        return found
+
+    def _refuse(self, index: int, what: str) -> NoReturn:
+        name = self.function.sym_name.data
+        raise CompileError(Diagnostic(f"@{name}, argument {index}: {what}", location_of(self.function)))
 
     def _import_arguments(self, type: FunctionType) -> dict[SSAValue, TensorImportOp]:
         """Turns tensor arguments into buffer views; returns the imports by the value that they define."""
@@ -214,11 +240,23 @@ class _Wrapper:
         self.entry.insert_ops_before(new, first)
         return imports
 
-    def _export_results(self, last: util.ReturnOp, imports: dict[SSAValue, TensorImportOp]) -> None:
+    def _export_results(
+        self, last: util.ReturnOp, imports: dict[SSAValue, TensorImportOp], storages: dict[int, int]
+    ) -> None:
         block = last.parent
         assert block is not None
         new: list[Operation] = []
         values = list(last.operands)
+        sizes: dict[SSAValue, list[SSAValue]] = {}
+        for number, argument in storages.items():
+            type = values[number].type
+            assert is_tensor_type(type)
+            dims = result_dims(values[number], type, new)
+            storage, place = self.entry.args[argument], self.result_attributes[number].data.get(_AFFINITY)
+            alias = TensorAliasOp(values[number], dims, storage, self.wait, place)
+            new.append(alias)
+            values[number] = alias.result
+            sizes[alias.result] = dims
         tensors = list(dict.fromkeys(value for value in values if is_tensor_type(value.type)))
         available = {value: value for value in tensors}
         if self.signal is not None:
@@ -237,7 +275,7 @@ class _Wrapper:
                 # An argument returned as it came.
                 values[index] = source.operands[0]
                 continue
-            dims = result_dims(available[value], value.type, new)
+            dims = sizes[value] if value in sizes else result_dims(available[value], value.type, new)
             export = TensorExportOp.create(
                 operands=[available[value], *dims],
                 result_types=[BufferViewType()],

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.context import Context
 from xdsl.dialects import arith
@@ -22,6 +23,7 @@ from tiree.dialects.arith import ConstantOp, constant_int, constant_of
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
 from tiree.dialects.tensor_dims import is_dynamic, operand_dims
 from tiree.stream.affinity import Affinities
+from tiree.stream.aliases import alias
 from tiree.stream.block_borders import BlockBorders
 from tiree.stream.constants import GLOBAL_NAME, ConstantPool
 from tiree.stream.globals import RESOURCE, convert_variable_globals, take_constant_globals
@@ -70,6 +72,7 @@ class Scheduler(TensorOps):
         """What the block gave to a fence of the caller, which says when it is complete."""
         self._signalled_at: SSAValue | None = None
         """The timepoint that the fence was given."""
+        self.device_ops = {**self.device_ops, "hal.tensor.alias": partial(alias, self)}
         self.host_ops: dict[str, Callable[[Operation], None]] = {
             "hal.tensor.import": self._import,
             "hal.tensor.export": self._export,
@@ -228,8 +231,12 @@ class Scheduler(TensorOps):
         imported = stream.TensorImportOp(op.source, encoding, size, self.builder.affinity, dims)
         resource = self.builder.add(imported).results[0]
         self.name(op.target, Storage(length, resource, size))
-        fence = op.wait_fence
-        if fence is not None and fence not in self._fences:
+        if op.wait_fence is not None:
+            self.wait_for(op.wait_fence)
+
+    def wait_for(self, fence: SSAValue) -> None:
+        """Work from here on starts when the caller's fence is reached."""
+        if fence not in self._fences:
             timepoint = self.builder.add(stream.TimepointImportOp(fence, self.builder.affinity)).results[0]
             self._fences[fence] = timepoint
             self._join(timepoint)

@@ -189,6 +189,11 @@ def _read_barrier(reader: Reader, parts: Parts) -> None:
     parts.types["sources"] = parts.types["results_"] = list(reader.read_types())
 
 
+def _read_aliased(reader: Reader, parts: Parts) -> None:
+    """The type of the tensor, which the result has, too."""
+    parts.types["source"] = parts.types["result"] = [reader.read_type()]
+
+
 def _read_imported_type(reader: Reader, parts: Parts) -> None:
     """`type` or `type as type`: what the encoding is, and what the tensor is seen as."""
     encoding: Attribute = reader.read_type()
@@ -225,6 +230,7 @@ _CUSTOM: dict[str, Custom] = {
     "condition": _read_condition,
     "sources": _read_sources,
     "barrier": _read_barrier,
+    "aliased": _read_aliased,
     "imported": _read_imported_type,
     "exported": _read_exported_type,
     "upper_bound": _read_slot,
@@ -246,6 +252,10 @@ _HOST = {
     ),
     "hal.tensor.export": (
         "(? on ( $affinity:attribute ) )? $source (? $name:string )? : !exported (? { $source_dims } )? -> ~target {}"
+    ),
+    "hal.tensor.alias": (
+        "(? on ( $affinity:attribute ) )? (? wait ( $wait_fence ) => )? $source : !aliased (? { $source_dims } )? "
+        "to $storage : ~storage {}"
     ),
     "hal.tensor.barrier": "join ( !barrier ) => $signal_fence : ~signal_fence {}",
     "hal.element_type": "< $type:type > {} : ~result",
