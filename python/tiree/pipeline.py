@@ -302,16 +302,31 @@ def _invalid_op(module: ModuleOp, message: str) -> Diagnostic:
 
 
 def run_passes(
-    module: ModuleOp, passes: Iterable[ModulePass], ctx: Context, observers: Sequence[PipelineObserver] = ()
+    module: ModuleOp,
+    passes: Iterable[ModulePass],
+    ctx: Context,
+    observers: Sequence[PipelineObserver] = (),
+    foreign: list[str] | None = None,
 ) -> None:
-    """Runs `passes` in order. An exception that is not a `CompileError` becomes an `InternalError` naming the pass."""
+    """Runs `passes` in order. An exception that is not a `CompileError` becomes an `InternalError` naming the pass.
+
+    `foreign` takes what passes of plugins have run: an error of a later pass names them, for they may have caused it.
+    """
+    foreign = [] if foreign is None else foreign
     for one in passes:
+        origin = getattr(one, "origin", None)
         for observer in observers:
             observer.before_pass(one, module)
         start = perf_counter()
         try:
             one.apply(ctx, module)
-        except (CompileError, InternalError):
+            if origin is not None:
+                foreign.append(f"pass {one.name} of {origin}")
+        except CompileError as error:
+            if foreign and origin is None:
+                raise _after_others(error, foreign) from error
+            raise
+        except InternalError:
             raise
         except RecursionError as error:
             raise CompileError(f"pass {one.name}: the program is nested too deeply") from error
@@ -323,6 +338,14 @@ def run_passes(
         seconds = perf_counter() - start
         for observer in observers:
             observer.after_pass(one, module, seconds)
+
+
+def _after_others(error: CompileError, foreign: Sequence[str]) -> CompileError:
+    """`error`, which says which passes of plugins ran before."""
+    *others, last = error.diagnostics
+    hint = f"{last.hint}\n  " if last.hint else ""
+    hint += f"{', '.join(dict.fromkeys(foreign))} ran before: does it happen without?"
+    return CompileError([*others, last._replace(hint=hint)])
 
 
 def run_pipeline(
@@ -346,11 +369,12 @@ def run_pipeline(
         from tiree.dialects import get_context
 
         ctx = get_context()
+    foreign: list[str] = []
     try:
         if last > first:
-            run_passes(module, PHASES[first].arrival(options), ctx, observers)
+            run_passes(module, PHASES[first].arrival(options), ctx, observers, foreign)
         for phase in PHASES[first + 1 : last + 1]:
-            run_passes(module, _passes_of(phase, options), ctx, observers)
+            run_passes(module, _passes_of(phase, options), ctx, observers, foreign)
             if phase.checked:
                 verify_module(module, f"phase {phase.name}")
             for observer in observers:

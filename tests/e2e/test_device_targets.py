@@ -109,6 +109,10 @@ def test_a_choice_that_there_is_not_is_named() -> None:
         ("#hal.device.fallback<@b>", "falls back to itself"),
         ("#hal.device.fallback<@c>", "device @c is not in the module; it has a, b"),
         ("local,vulkan", "no such value"),
+        (
+            '#hal.device.target<"local", [#hal.executable.target<"rocm", "rocm-hsaco-fb">]>',
+            "executables cannot be compiled for 'rocm'\n  backends are llvm-cpu, vmvx",
+        ),
     ],
 )
 def test_refused(device: str, message: str) -> None:

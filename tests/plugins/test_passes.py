@@ -309,6 +309,30 @@ def test_broken_modules_are_blamed_on_the_pass_that_left_them() -> None:
         assert "pass fail of plugin p.py leaves a module that is not valid" in failing(body)
 
 
+@pytest.mark.usefixtures("folder")
+def test_what_only_a_later_pass_finds_wrong_names_the_passes_before() -> None:
+    text = error(
+        HEAD
+        + """
+class Shorten(ModulePass):
+    name = "shorten"
+
+    def apply(self, ctx, op):
+        from xdsl.dialects.builtin import TensorType, f32
+        from xdsl.rewriter import Rewriter
+
+        for inner in op.walk():
+            if inner.name == "linalg.generic":
+                Rewriter.replace_value_with_new_type(inner.results[0], TensorType(f32, [1]))
+
+
+def register(registry):
+    registry.add_pass(Shorten, at="after-flow")
+"""
+    )
+    assert "pass shorten of plugin p.py" in text
+
+
 def test_the_traceback_is_there_when_asked_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "p.py").write_text("1 / 0\n")
     assert "Traceback" in compiled("--tiree-plugin=p.py", "--mlir-print-stacktrace-on-diagnostic").err

@@ -23,7 +23,8 @@ def assign_target_passes(options: CompileOptions) -> list[ModulePass]:
     if backend is not None:
         from tiree.dialects.hal import DeviceTargetAttr
 
-        return [AssignTargetPass(device=DeviceTargetAttr(backend.device, [backend.target(options)]))]
+        device = DeviceTargetAttr(backend.device, [backend.target(options)])
+        return [AssignTargetPass(device=device, other_backends=tuple(options.extensions.backends))]
     return [
         AssignTargetPass(
             triple=options.llvmcpu_target_triple,
@@ -33,6 +34,7 @@ def assign_target_passes(options: CompileOptions) -> list[ModulePass]:
             devices=options.hal_target_devices,
             default=options.hal_default_device,
             backends=options.hal_target_backends,
+            other_backends=tuple(options.extensions.backends),
         )
     ]
 

@@ -21,6 +21,7 @@ from tiree.hal.resolve_devices import Resolver, cpu_target, module_devices
 from tiree.support.cpu_variants import resolve_cpu_targets
 from tiree.support.devices import FLAG, LOCAL, default_device, parse_devices
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.extensions import OWN_BACKENDS
 from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
 
@@ -48,9 +49,11 @@ class AssignTargetPass(ModulePass):
     """What executables of local devices are made for, the preferred first."""
     default: str = ""
     """Name or number of the device of work that names none."""
+    other_backends: tuple[str, ...] = ()
+    """Of plugins."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:  # noqa: ARG002
-        resolver = Resolver(self._targets(), self.stack_limit)
+        resolver = Resolver(self._targets(), self.stack_limit, (*OWN_BACKENDS, *self.other_backends))
         named = dict(module_devices(op))
         given = [o for o in op.ops if isinstance(o, util.GlobalOp) and isinstance(o.type, hal.DeviceType)]
         for device in given:

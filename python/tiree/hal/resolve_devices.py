@@ -23,6 +23,7 @@ from tiree.dialects import hal
 from tiree.support.cpu_target import resolve_cpu_target
 from tiree.support.devices import FLAG, LOCAL, DeviceSpec
 from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.extensions import OWN_BACKENDS
 from tiree.support.typed import is_array_attr
 
 MODULE_DEVICES = ("hal.device.targets", "hal.device.target")
@@ -45,9 +46,13 @@ def cpu_target(facts: Mapping[str, int | str]) -> hal.ExecutableTargetAttr:
 class Resolver:
     """Resolves what devices are. `targets` are those of devices that name none."""
 
-    def __init__(self, targets: Sequence[hal.ExecutableTargetAttr], stack_limit: int) -> None:
+    def __init__(
+        self, targets: Sequence[hal.ExecutableTargetAttr], stack_limit: int, backends: Sequence[str] = OWN_BACKENDS
+    ) -> None:
         self.targets = targets
         self.stack_limit = stack_limit
+        self.backends = backends
+        """What executables can be compiled for."""
 
     def from_spec(self, spec: DeviceSpec) -> Attribute:
         """The device of a flag."""
@@ -67,12 +72,20 @@ class Resolver:
             return self._local(device.ordinal, device.configuration.data)
         if isinstance(device, hal.DeviceTargetAttr):
             _check_kind(device.device_id.data, what)
+            for target in device.targets.data:
+                self._check_backend(target, what)
             targets = [self._completed(target) for target in device.targets.data] or self.targets
             return hal.DeviceTargetAttr(device.device_id.data, targets, device.configuration.data)
         if isinstance(device, hal.DeviceFallbackAttr):
             return device
         hint = "write #hal.device.target, alias, ordinal, select or fallback"
         raise CompileError(Diagnostic(f"{what}: {device} is no device", "<flags>", hint))
+
+    def _check_backend(self, target: hal.ExecutableTargetAttr, what: str) -> None:
+        backend = target.backend.data
+        if backend not in self.backends:
+            message = f"{what}: executables cannot be compiled for {backend!r}"
+            raise CompileError(Diagnostic(message, "<flags>", f"backends are {', '.join(self.backends)}"))
 
     def _local(self, ordinal: int | None, configuration: Mapping[str, Attribute] | None = None) -> hal.DeviceTargetAttr:
         number = {} if ordinal is None else {"ordinal": IntegerAttr(ordinal, IndexType())}

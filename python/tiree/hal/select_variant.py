@@ -34,7 +34,7 @@ def choose(emitter: Emitter, variants: Sequence[hal.ExecutableVariantOp], what: 
     if answers[-1] is not None:
         none = emitter.value(arith.CmpiOp(number, emitter.i32(-1), "eq"))
         status = emitter.value(arith.SelectOp(none, emitter.i32(_UNAVAILABLE), emitter.i32(0)))
-        available = "; ".join(_described(variant) for variant in variants)
+        available = "; ".join(described(variant) for variant in variants)
         emitter.add(util.StatusCheckOkOp(status, f"{what}; available: {available}"))
     return number
 
@@ -59,9 +59,14 @@ def _answer(emitter: Emitter, variant: hal.ExecutableVariantOp, ask_format: bool
     raise AssertionError("a condition ends with hal.return")
 
 
-def _described(variant: hal.ExecutableVariantOp) -> str:
+def described(variant: hal.ExecutableVariantOp) -> str:
+    """A variant for messages: its format, its CPU, and what it asks of one."""
     cpu = variant.target.configuration.data.get("cpu")
-    return f"{variant.target.format.data}" + (f" for {getattr(cpu, 'data', cpu)}" if cpu is not None else "")
+    text = f"{variant.target.format.data}" + (f" for {getattr(cpu, 'data', cpu)}" if cpu is not None else "")
+    if variant.condition is None:
+        return text
+    asked = [op.key.data for op in variant.condition.body.block.ops if isinstance(op, hal.DeviceQueryOp)]
+    return f"{text}, which needs {', '.join(asked)}"
 
 
 def load_function(name: str, images: Sequence[SymbolRefAttr], queue: int) -> util.FuncOp:

@@ -166,7 +166,7 @@ def _suggest(name: str, known: frozenset[str]) -> str:
     from difflib import get_close_matches
 
     close = get_close_matches(name, sorted(known), 3)
-    return f"did you mean {' or '.join(close)}?" if close else "see llc -mcpu=help for the names"
+    return f"did you mean {' or '.join(close)}?" if close else "see llc -mcpu=help for the names."
 
 
 def _cpu_features(arch: _Arch, cpu: str) -> str:

@@ -20,6 +20,7 @@ from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
 from tiree.tools.ending import is_of_output, open_streams, os_reason, print_error, reader_left
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
+from tiree.tools.output_paths import check_output_paths
 from tiree.tools.parameter_flags import check_parameter_phases
 from tiree.tools.plugin_flags import INFO, extended, extensions_of, plugin_info, with_extensions
 
@@ -143,6 +144,7 @@ def job_from_flags(
         raise fail(f"--iree-vm-bytecode-source-listing needs the vm phase, not --compile-to={compile_to}")
     check_parameter_phases(parsed, compile_from, compile_to)
     options = with_extensions(options_from_flags(parsed), parsed, extensions)
+    check_output_paths(parsed)
     observers, timing, report = _observers(parsed, name, extensions)
     job = Job(
         source,

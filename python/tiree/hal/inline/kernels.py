@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.dialects import hal, hal_inline, hal_loader, stream, util
 from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.hal.executables import Executables
-from tiree.hal.select_variant import select_counts
+from tiree.hal.select_variant import described, select_counts
 from tiree.hal.targets import default_device, symbol_path
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
@@ -154,8 +154,8 @@ class LoadedKernels:
         return Region([*blocks, after])
 
     def _message(self, loaded: _Loaded) -> str:
-        formats = ", ".join(dict.fromkeys(one.target.format.data for one in loaded.variants))
-        return f"this machine runs none of the variants of executable `{loaded.name}`; available: {formats}"
+        available = "; ".join(map(described, loaded.variants))
+        return f"this machine runs none of the variants of executable `{loaded.name}`; available: {available}"
 
     def _load(self, name: str, image: SymbolRefAttr, number: int, after: Block) -> list[Operation]:
         binary = self.executables.image(name, symbol_path(image)[-1])
