@@ -75,7 +75,7 @@ def test_the_artifact_is_the_same() -> None:
 )
 def test_a_layer_that_differs_stays(difference: str, place: int) -> None:
     """The odd layer, and what is equal on its sides is shared where it is long enough."""
-    program = LayeredProgram(9, ("table", "tanh"), difference, place)
+    program = LayeredProgram(9, ("table", "tables", "tanh"), difference, place)
     assert len(calls(program.text)) <= 7
     assert flow_of(program, True) == flow_of(program, False)
 

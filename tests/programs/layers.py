@@ -19,10 +19,10 @@ COLUMN = f"tensor<{ROWS}xf32>"
 
 DIFFERENCES = (
     "constant", "constant's sign", "order", "attribute", "operation", "table", "shape", "weight given twice", "skip",
-    "additional result", "two operations more",
+    "additional result", "two operations more", "tables swapped",
 )  # fmt: skip
 """The one thing that may differ."""
-STEPS = ("tanh", "scale", "shift", "ramp", "gate", "table", "transpose", "halves", "hide")
+STEPS = ("tanh", "scale", "shift", "ramp", "gate", "table", "tables", "transpose", "halves", "hide")
 
 
 @dataclass
@@ -171,6 +171,17 @@ class LayeredProgram:
         numbers = ", ".join(f"{(place * 7) % 5 + (odd == 'table'):e}" for place in range(WIDTH))
         table = self._op(f"stablehlo.constant dense<[{numbers}]> : {ROW}")
         return self._binary("multiply", y, self._broadcast(table, ROW, "1"))
+
+    def _tables(self, y: str, x: str, mask: str, odd: str) -> str:
+        """Two small constants of one type, the same in all layers; the odd one uses each for the other."""
+        del x, mask
+        tables: list[str] = []
+        for divisor in (3, 5):
+            numbers = ", ".join(f"{(place % divisor) / divisor:e}" for place in range(WIDTH))
+            table = self._op(f"stablehlo.constant dense<[{numbers}]> : {ROW}")
+            tables.append(self._broadcast(table, ROW, "1"))
+        factor, summand = reversed(tables) if odd == "tables swapped" else tables
+        return self._binary("add", self._binary("multiply", y, factor), summand)
 
     def _transpose(self, y: str, x: str, mask: str, odd: str) -> str:
         """A product with a weight that is turned first."""

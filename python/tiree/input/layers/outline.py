@@ -216,7 +216,13 @@ class Outliner:
             return False
         # The own operations are alike by the run.
         copied = zip(one.body[: one.copied], other.body[: other.copied], strict=True)
-        return all(a is b or self.tokens.of(a) == self.tokens.of(b) for a, b in copied)
+        return all(a is b or self._is_alike(a, b) for a, b in copied)
+
+    def _is_alike(self, one: Operation, other: Operation) -> bool:
+        """Whether two copied operations give the same from the same operands; constants by what they hold."""
+        if is_weight(one) and one.properties["value"] != other.properties.get("value"):
+            return False
+        return self.tokens.of(one) == self.tokens.of(other)
 
     def _results(self, layers: Sequence[Layer]) -> list[tuple[int, int]]:
         """What any of the layers gives to outside, by operation and result."""
