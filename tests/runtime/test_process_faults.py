@@ -167,6 +167,34 @@ for thread in threads:
     thread.join()
 works()
 """,
+    # CPython up to 3.11 makes a thread's state under a lock that a child finds held for good.
+    "while workers get to know the interpreter": """
+allocate = lambda: device.allocator.allocate_buffer(0x30, 0xC03, 1 << 22)
+stop, seen = False, list
+def busy():
+    source, target, gate, round = allocate(), allocate(), device.create_semaphore(0), 0
+    ends = [device.create_semaphore(0) for _ in range(24)]
+    while not stop:
+        round += 1
+        if sys.argv[1] == "local-sync":  # It waits where work is handed to it.
+            gate.signal(round)
+        fences = [rt.HalFence.create_at(end, round) for end in ends]
+        for fence in fences:
+            fence.on_reached(seen)
+            device.queue_copy(source, target, rt.HalFence.create_at(gate, round), fence)
+        if sys.argv[1] != "local-sync":
+            gate.signal(round)
+        for fence in fences:
+            fence.wait()
+threads = [threading.Thread(target=busy) for _ in range(3)]
+for thread in threads:
+    thread.start()
+for _ in range(int(os.environ.get("TIREE_FORKS", "40"))):
+    joined(fork(lambda: signal.alarm(20)))
+stop = True
+for thread in threads:
+    thread.join()
+""",
 }
 
 INTERRUPTS = {

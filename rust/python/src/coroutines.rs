@@ -17,6 +17,7 @@ use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::limits::Share;
 use tiree_vm::{Result, Wait};
 
+use crate::attaching::try_attach;
 use crate::calls::Invoke;
 use crate::errors::from_python;
 use crate::hal::fence::HalFence;
@@ -166,7 +167,7 @@ impl Drop for Task {
             return;
         }
         // When the interpreter is gone the coroutine is too.
-        Python::try_attach(|py| {
+        try_attach(|py| {
             if let Err(error) = helper(py, "cancel").and_then(|cancel| cancel.invoke((&self.future,))) {
                 error.write_unraisable(py, None);
             }

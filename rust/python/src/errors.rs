@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use tiree_vm::{Limit, Status, StatusCode};
 
+use crate::attaching::try_attach;
 use crate::calls::Invoke;
 
 /// `tiree.runtime.errors.from_status(code, text, message, limit, status)` makes the exception: its class depends on the code, or on
@@ -98,7 +99,7 @@ pub fn from_python(py: Python<'_>, error: PyErr) -> Status {
 /// Lets Python handle signals on this thread, with or without the GIL held: the hook of the VM for calls that go on.
 pub fn handle_signals() -> tiree_vm::Result<()> {
     // No interpreter, no signal handlers.
-    Python::try_attach(|py| py.check_signals().map_err(|error| from_python(py, error))).unwrap_or(Ok(()))
+    try_attach(|py| py.check_signals().map_err(|error| from_python(py, error))).unwrap_or(Ok(()))
 }
 
 /// Results of the runtime crates as results of Python.

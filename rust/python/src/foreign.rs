@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use tiree_hal::buffer::Mapping;
 use tiree_hal::types::ElementType;
 
+use crate::attaching::try_attach;
 use crate::calls::release_buffer;
 
 /// A view of an object's memory; the object stays exported, and so alive, until this is dropped.
@@ -131,7 +132,7 @@ impl Drop for ForeignBuffer {
             return;
         }
         // When the interpreter is gone there is nobody left to release the memory for.
-        Python::try_attach(|_| {
+        try_attach(|_| {
             // SAFETY: the view was filled by PyObject_GetBuffer and is released once, with the GIL held.
             unsafe { release_buffer(&mut self.0) };
         });

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod assembly;
+mod attaching;
 mod calls;
 mod coroutines;
 mod errors;
@@ -29,6 +30,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     // A second import finds the hook in place.
     tiree_vm::interrupt::set_hook(errors::handle_signals);
     teardown::install(module.py())?;
+    attaching::install(module)?;
     module.add_class::<vm::module::VmInstance>()?;
     module.add_class::<vm::module::VmModule>()?;
     module.add_class::<vm::function::VmFunction>()?;

@@ -13,6 +13,7 @@ use pyo3::types::PyString;
 use tiree_vm::Status;
 use tiree_vm::context::{Teardown, Work};
 
+use crate::attaching::try_attach;
 use crate::calls::Invoke;
 use crate::coroutines::{self, in_loop};
 use crate::errors::call_failed;
@@ -43,7 +44,7 @@ fn exit_deadline() -> Instant {
 }
 
 fn run(work: Work<'_>) {
-    let attached = Python::try_attach(|py| {
+    let attached = try_attach(|py| {
         // The exception that leaves a frame is set while what the frame held is dropped.
         let pending = PyErr::take(py);
         // The event loop of the call that drops the context does not run while its thread waits.
@@ -66,7 +67,7 @@ fn run(work: Work<'_>) {
 
 /// Nobody is left who could catch what `__deinit` raised.
 fn failed(module: &str, status: &Status) {
-    Python::try_attach(|py| {
+    try_attach(|py| {
         let function = format!("{module}.__deinit");
         let raised = status.cause().and_then(|cause| cause.downcast_ref::<PyErr>());
         let error = match raised {

@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use tiree_hal::fence::{Fence, FenceWait};
 use tiree_vm::Wait;
 
+use crate::attaching::{attach, try_attach};
 use crate::calls::Invoke;
 
 /// How long a thread sleeps before it looks for signals of the process.
@@ -88,7 +89,7 @@ thread_local! {
 pub fn callback_once(callback: Py<PyAny>) -> impl FnOnce() + Send + 'static {
     move || {
         // When the interpreter is gone there is nobody left to call.
-        Python::try_attach(|py| {
+        try_attach(|py| {
             CALLBACKS.set(CALLBACKS.get() + 1);
             let called = callback.bind(py).invoke(());
             CALLBACKS.set(CALLBACKS.get() - 1);
@@ -115,7 +116,7 @@ fn on_main_thread(py: Python<'_>) -> bool {
 fn raise_soon() {
     extern "C" fn raise(_: *mut c_void) -> c_int {
         // The interpreter calls this with the GIL held, perhaps inside of another callback: then the last one asks again.
-        Python::attach(|py| match raise_kept() {
+        attach(|py| match raise_kept() {
             Ok(()) => 0,
             Err(error) => {
                 error.restore(py);

@@ -10,6 +10,7 @@ use tiree_hal::module::{HalModule, native_module, print_trace};
 use tiree_task::TopologyOptions;
 use tiree_vm::context::AnyModule;
 
+use crate::attaching::try_attach;
 use crate::calls::Invoke;
 use crate::errors::{IntoPython, from_python};
 use crate::hal::buffer_view::HalBufferView;
@@ -77,7 +78,7 @@ pub fn create_native_module(
 }
 
 fn call_sink(callback: &Py<PyAny>, key: &str, views: &[Arc<BufferView>]) -> tiree_vm::Result<()> {
-    let called = Python::try_attach(|py| {
+    let called = try_attach(|py| {
         let views = views.iter().map(|view| Bound::new(py, HalBufferView(view.clone())));
         let list = views.collect::<PyResult<Vec<_>>>().and_then(|views| PyList::new(py, views));
         let called = list.and_then(|list| callback.bind(py).invoke((key, list)));

@@ -13,6 +13,7 @@ use tiree_vm::context::AnyModule;
 use tiree_vm::module::Module;
 use tiree_vm::types::TypeRegistry;
 
+use crate::attaching::try_attach;
 use crate::calls::Invoke;
 use crate::errors::IntoPython;
 use crate::foreign::ForeignBuffer;
@@ -63,7 +64,7 @@ impl Drop for Wrapped {
         if close.is_none() && callback.is_none() {
             return;
         }
-        Python::try_attach(|py| {
+        try_attach(|py| {
             let closed = close.map_or(Ok(()), |buffer| buffer.bind(py).invoke_method("close", ()).map(drop));
             let called = callback.map_or(Ok(()), |callback| callback.bind(py).invoke(()).map(drop));
             for error in [closed, called].into_iter().filter_map(Result::err) {

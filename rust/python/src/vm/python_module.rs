@@ -15,6 +15,7 @@ use tiree_vm::cconv::{CallingConvention, Kind};
 use tiree_vm::context::AnyModule;
 use tiree_vm::{Annotate, CallFrame, Flow, NativeExport, NativeModule, Result, Status, Value};
 
+use crate::attaching::attach;
 use crate::calls::Invoke;
 use crate::coroutines::{self, Task};
 use crate::errors::{IntoPython, from_python};
@@ -81,7 +82,7 @@ impl NativeModule for PythonModule {
     }
 
     fn create_state(&self) -> Result<Box<dyn Any + Send + Sync>> {
-        Python::attach(|py| {
+        attach(|py| {
             let object =
                 self.constructor.bind(py).invoke((&self.interface,)).map_err(|error| from_python(py, error))?;
             Ok(Box::new(ModuleState { object: object.unbind() }) as Box<dyn Any + Send + Sync>)
@@ -103,7 +104,7 @@ impl NativeModule for PythonModule {
         let (Some(state), Some(export)) = (state.downcast_ref::<ModuleState>(), self.exports.get(ordinal)) else {
             return Err(Status::out_of_range(format!("{} has no function {ordinal}", self.name)));
         };
-        Python::attach(|py| {
+        attach(|py| {
             let task = frame.resume_slot().take().and_then(|task| task.downcast::<Task>().ok());
             let returned = match task {
                 Some(task) => task.finish(py)?,

@@ -16,6 +16,7 @@ use tiree_hal::types::{ElementType, access, encoding};
 use super::abi::{
     CPU, CUDA_HOST, Managed, READ_ONLY, ROCM_HOST, Tensor, Unversioned, VERSION, Versioned, element_type,
 };
+use crate::attaching::try_attach;
 use crate::calls::{Invoke, guarded};
 use crate::errors::IntoPython;
 use crate::hal::buffer_view::default_params;
@@ -34,7 +35,7 @@ unsafe impl<M: Managed> Sync for Imported<M> {}
 impl<M: Managed> Drop for Imported<M> {
     fn drop(&mut self) {
         // The deleters of Python libraries touch Python objects.
-        Python::try_attach(|_| {
+        try_attach(|_| {
             // SAFETY: the producer keeps the struct until its deleter is called, which happens once, here.
             unsafe {
                 if let Some(deleter) = self.0.as_ref().deleter() {
