@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs big fuzz-bytecode
+.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs iree-runs accuracy odd-shapes far-offsets big fuzz-bytecode
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -83,6 +83,18 @@ functions: install ## Functions of jax.numpy, lax, nn, scipy.special: each in al
 
 jax-programs: install ## All random distributions, transformations, Flax networks, optimisers and trainings of JAX (minutes)
 	TIREE_ALL_PROGRAMS=1 $(BIN)/python -m pytest -q tests/proofs/test_jax_programs.py
+
+iree-runs: install ## Some 430 modules under iree-run-module, and the CPU time of compilation beside iree-compile's (minutes)
+	$(BIN)/python -m tests.proofs.iree_runs
+
+accuracy: install ## Measure every entry of the accuracy table on a million arguments (all 65,536 of 16-bit types), each CPU
+	TIREE_ACCURACY=16 $(BIN)/python -m pytest -q tests/proofs/test_accuracy_table.py
+
+odd-shapes: install ## Every kind of op on shapes that are not round, in six types, as machine code and bytecode (an hour)
+	TIREE_ODD_SHAPES=1 $(BIN)/python -m pytest -q tests/e2e/test_odd_shapes.py
+
+far-offsets: install ## Slices, gathers, scatters and reductions beyond 4 GiB in one tensor (minutes, 16 GB of memory)
+	TIREE_FAR_OFFSETS=1 $(BIN)/python -m pytest -q tests/e2e/test_far_offsets.py
 
 big: install ## Compile a constant of 1 GB in every form, and measure the memory (minutes, 2 GB of disk)
 	TIREE_BIG_CONSTANT=1024 $(BIN)/python -m pytest -q tests/compiler/test_big_constants.py

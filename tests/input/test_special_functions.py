@@ -102,3 +102,11 @@ def test_polygamma(element: str) -> None:
 def test_polygamma_of_orders_that_are_none() -> None:
     got = call("chlo.polygamma", "f32", np.array([-1.0, 0.5, np.nan]), np.array([2.0, 2.0, 2.0]))
     assert np.isnan(got).all()
+
+
+def test_erfc_has_the_numbers_of_kernels() -> None:
+    """Stages import nothing of each other, so the polynomial of `math.erfc` is written twice."""
+    from tiree.codegen.math.coefficients import ERFC_F64
+    from tiree.input.lowering import special_functions
+
+    assert tuple(reversed(ERFC_F64)) == special_functions._ERFC_DOUBLE

@@ -111,7 +111,7 @@ class Scheduler(TensorOps):
         """The storage of a block argument or of a call's result, which is there before `op`."""
         if not is_dynamic(argument):
             length = byte_length(argument.type, op)
-            return Storage(length, resource, self.builder.index(max(length, 1)))
+            return Storage(length, resource, self.builder.index(length))
         self.builder.anchor = op
         for use in argument.uses:
             dims = operand_dims(use.operation, argument)
@@ -344,7 +344,7 @@ class Scheduler(TensorOps):
             length = byte_length(op.results[0].type, op)
             load = util.GlobalLoadOp(name, stream.ResourceType(RESOURCE), immutable="is_immutable" in op.properties)
             resource = self.builder.add(load).results[0]
-            self.name(op.results[0], Storage(length, resource, self.builder.index(max(length, 1))))
+            self.name(op.results[0], Storage(length, resource, self.builder.index(length)))
             return
         constant = ConstantOp(value)
         self.builder.add(constant)

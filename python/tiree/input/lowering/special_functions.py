@@ -35,16 +35,47 @@ _ERFC = (
 )
 
 
+# (1 + 2x) exp(x^2) erfc(x) as a polynomial in t = (x - 4) / (x + 4) over x >= 0, to full precision: the numbers that
+# kernels use for `math.erfc`, highest power first.
+_ERFC_DOUBLE = (
+    -1.6928037957362877e-10,
+    -2.4718869256519524e-10,
+    2.092651707530824e-09,
+    3.2605625512195415e-09,
+    -1.5554381991966714e-08,
+    -2.1019109529238526e-08,
+    1.1129609551700562e-07,
+    7.825577726517217e-08,
+    -8.25946552256463e-07,
+    2.9123831908013784e-07,
+    5.709777548318759e-06,
+    -1.122086184314168e-05,
+    -2.4399157471045374e-05,
+    0.00015062133127677032,
+    -0.00019925672258670039,
+    -0.0007577732230321115,
+    0.00503196998397177,
+    -0.01619773406561651,
+    0.03716751553681338,
+    -0.06633036581166872,
+    0.0937328349983876,
+    -0.10103906603632434,
+    0.06809705425469174,
+    0.015379652102620031,
+    -0.1396211168405625,
+    1.2329951186255526,
+)
+
+
 def erfc(s: ScalarBuilder, x: SSAValue) -> SSAValue:
-    """1 - erf(x), accurate in relative terms for large x; f64 uses a continued fraction there."""
-    a = s.abs(x)
-    one, two = s.constant(x.type, 1.0), s.constant(x.type, 2.0)
-    tail = _erfc_tail_double(s, a) if is_double(x.type) else _erfc_positive_single(s, a)
-    result = s.select(s.cmpf("olt", x, s.constant(x.type, 0.0)), s.sub(two, tail), tail)
-    if is_double(x.type):
-        near = s.sub(one, s.unary(math.ErfOp, x))
-        result = s.select(s.cmpf("olt", a, two), near, result)
-    return result
+    """1 - erf(x), accurate in relative terms for large x."""
+    tail = _erfc_positive(s, s.abs(x))
+    return s.select(s.cmpf("olt", x, s.constant(x.type, 0.0)), s.sub(s.constant(x.type, 2.0), tail), tail)
+
+
+def _erfc_positive(s: ScalarBuilder, a: SSAValue) -> SSAValue:
+    """erfc of a >= 0."""
+    return _erfc_positive_double(s, a) if is_double(a.type) else _erfc_positive_single(s, a)
 
 
 def _erfc_positive_single(s: ScalarBuilder, a: SSAValue) -> SSAValue:
@@ -53,20 +84,30 @@ def _erfc_positive_single(s: ScalarBuilder, a: SSAValue) -> SSAValue:
     a = s.select(s.cmpf("ogt", a, limit), limit, a)
     factor = s.div(s.constant(a.type, 1.0), s.add_(a, two))
     smooth = s.mul(polynomial(s, s.mul(s.sub(a, two), factor), _ERFC), factor)
+    return _times_exp_of_square(s, smooth, a)
+
+
+def _erfc_positive_double(s: ScalarBuilder, a: SSAValue) -> SSAValue:
+    """erfc of a >= 0 within 4 ulp of f64: exp(-a^2) p(t) / (1 + 2 a). From 27.5 on it is 0."""
+    one, four, limit = (s.constant(a.type, value) for value in (1.0, 4.0, 27.5))
+    a = s.select(s.cmpf("ogt", a, limit), limit, a)
+    smooth = polynomial(s, s.div(s.sub(a, four), s.add_(a, four)), _ERFC_DOUBLE)
+    return _times_exp_of_square(s, s.div(smooth, s.add_(s.add_(a, a), one)), a)
+
+
+def _times_exp_of_square(s: ScalarBuilder, smooth: SSAValue, a: SSAValue) -> SSAValue:
+    """smooth exp(-a^2), as smooth exp(-square) (1 - rest), where rest is what rounding a^2 lost.
+
+    `a` in two halves has it in products that are exact (Dekker): a fused one is none in bytecode, which rounds twice.
+    """
     square = s.mul(a, a)
-    # exp(-a^2) = exp(-square) (1 - rest), where rest is what rounding a^2 lost.
-    rest = s.fma(a, a, s.neg(square))
+    scaled = s.mul(a, s.constant(a.type, 2.0**27 + 1 if is_double(a.type) else 2.0**12 + 1))
+    high = s.sub(scaled, s.sub(scaled, a))
+    low = s.sub(a, high)
+    rest = s.sub(s.mul(high, high), square)
+    rest = s.add_(s.add_(rest, s.mul(s.add_(high, high), low)), s.mul(low, low))
     main = s.mul(smooth, s.unary(math.ExpOp, s.neg(square)))
     return s.sub(main, s.mul(main, rest))
-
-
-def _erfc_tail_double(s: ScalarBuilder, a: SSAValue) -> SSAValue:
-    """exp(-a^2) / sqrt(pi) / (a + (1/2)/(a + 1/(a + (3/2)/(a + ...)))), 60 terms: full precision from a = 2."""
-    fraction = a
-    for k in range(60, 0, -1):
-        fraction = s.add_(a, s.div(s.constant(a.type, k / 2.0), fraction))
-    scale = s.constant(a.type, 1.0 / python_math.sqrt(python_math.pi))
-    return s.div(s.mul(scale, s.unary(math.ExpOp, s.neg(s.mul(a, a)))), fraction)
 
 
 # M. Giles, "Approximating the erfinv function" (2010), single precision polynomials.
@@ -95,20 +136,33 @@ _ERF_INV_TAIL = (
 
 
 def erf_inv(s: ScalarBuilder, x: SSAValue) -> SSAValue:
-    """The inverse of erf; f64 refines the single precision value by two Newton steps."""
-    one = s.constant(x.type, 1.0)
-    w = s.neg(s.unary(math.Log1pOp, s.neg(s.mul(x, x))))
+    """The inverse of erf; f64 refines the single precision value by two Newton steps.
+
+    w = -log(1 - x^2), whose factor 1 - |x| is exact near 1; a square would lose the digits that count there.
+    """
+    one, magnitude = s.constant(x.type, 1.0), s.abs(x)
+    w = s.neg(s.unary(math.LogOp, s.mul(s.sub(one, magnitude), s.add_(one, magnitude))))
     central = polynomial(s, s.sub(w, s.constant(x.type, 2.5)), _ERF_INV_CENTRAL)
     tail = polynomial(s, s.sub(s.unary(math.SqrtOp, w), s.constant(x.type, 3.0)), _ERF_INV_TAIL)
     result = s.mul(s.select(s.cmpf("olt", w, s.constant(x.type, 5.0)), central, tail), x)
     if is_double(x.type):
-        half_root_pi = s.constant(x.type, python_math.sqrt(python_math.pi) / 2.0)
-        for _ in range(2):
-            error = s.sub(s.unary(math.ErfOp, result), x)
-            slope = s.mul(half_root_pi, s.unary(math.ExpOp, s.mul(result, result)))
-            result = s.sub(result, s.mul(error, slope))
+        result = _refined(s, result, x)
     edge = s.mul(x, s.constant(x.type, float("inf")))
-    return s.select(s.cmpf("oeq", s.abs(x), one), edge, result)
+    return s.select(s.cmpf("oeq", magnitude, one), edge, result)
+
+
+def _refined(s: ScalarBuilder, result: SSAValue, x: SSAValue) -> SSAValue:
+    """Two Newton steps, beyond 1/2 on erfc, which keeps its digits where erf is nearly 1."""
+    one, magnitude = s.constant(x.type, 1.0), s.abs(x)
+    half_root_pi = s.constant(x.type, python_math.sqrt(python_math.pi) / 2.0)
+    beyond = s.cmpf("ogt", magnitude, s.constant(x.type, 0.5))
+    value = s.abs(result)
+    for _ in range(2):
+        near = s.sub(s.unary(math.ErfOp, value), magnitude)
+        far = s.sub(s.sub(one, magnitude), _erfc_positive(s, value))
+        slope = s.mul(half_root_pi, s.unary(math.ExpOp, s.mul(value, value)))
+        value = s.sub(value, s.mul(s.select(beyond, far, near), slope))
+    return s.binary(math.CopySignOp, value, x)
 
 
 # Lanczos approximation, g = 7, n = 9 (P. Godfrey).
