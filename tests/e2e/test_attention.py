@@ -238,3 +238,37 @@ def test_same_bits_on_other_devices() -> None:
     module = tiree.compile(jax.jit(function).lower(*arguments).as_text())
     one, other = (rt.load(module, device=device).main(*arguments) for device in ("local-sync", "local-task"))
     assert np.asarray(one).tobytes() == np.asarray(other).tobytes()
+
+
+def exported(function: Any, *shapes: str) -> str:
+    """The StableHLO of a function of sizes that are not known."""
+    export: Any = pytest.importorskip("jax.export")
+    scope = export.SymbolicScope()
+    specs = [jax.ShapeDtypeStruct(export.symbolic_shape(shape, scope=scope), np.float32) for shape in shapes]
+    return str(export.export(jax.jit(function))(*specs).mlir_module())
+
+
+@pytest.mark.parametrize("mask", ["none", "causal", "added"])
+def test_lengths_that_are_not_known(mask: str, tmp_path: Path) -> None:
+    """One dispatch for all lengths and batches."""
+
+    def function(q: Any, k: Any, v: Any, *m: Any) -> Any:
+        if mask == "added":
+            s = jnp.einsum("bqhd,bkhd->bhqk", q, k) * 0.3 + m[0]
+            return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(s), v)
+        return jax.nn.dot_product_attention(q, k, v, is_causal=mask == "causal")
+
+    shapes = ["b,n,2,16", *["b,m,2,16"] * 2] if mask == "none" else ["b,n,2,16"] * 3
+    shapes += ["n,n"] if mask == "added" else []
+    report = tmp_path / "report.json"
+    module = tiree.compile(exported(function, *shapes), flags=[f"--tiree-report={report}"])
+    assert strategies(json.loads(report.read_text())) == ["flash-attention"]
+    main = rt.load(module, device="local-task").main
+    rng = np.random.default_rng(9)
+    for b, n, m in ((1, 1, 1), (2, 3, 130), (1, 33, 7), (2, 140, 129)):
+        sizes = {"b": b, "n": n, "m": m}
+        arguments = [
+            rng.standard_normal([sizes.get(one) or int(one) for one in shape.split(",")]).astype(np.float32)
+            for shape in shapes
+        ]
+        close(main(*arguments), function(*arguments), np.float32)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, AnyFloat, FloatAttr, i1
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, AnyFloat, Float32Type, Float64Type, FloatAttr, i1
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineMap
 
@@ -127,6 +127,11 @@ def _sorted_out(
     if mask is not None and not set(mask) <= {*outer, row, keys[0]}:
         return None
     return AttentionForm(query, key, value, mask, output, row, keys[0], depth[0], columns[0], outer)
+
+
+def sum_type(values: Sequence[SSAValue]) -> Attribute:
+    """The type in which scores of these tensors are computed."""
+    return Float64Type() if any(element_of(value).name == "f64" for value in values) else Float32Type()
 
 
 def masked_score(op: Operation) -> float:

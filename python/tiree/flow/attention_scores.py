@@ -15,9 +15,8 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tiree.dialects.arith import ConstantOp, constant_of
-from tiree.dialects.iree_linalg_ext_attention import plain_dims
 from tiree.flow.structured import body_of, input_count, is_tensor, make_index, make_yield, maps_of, yielded
-from tiree.support.typed import int_of, is_float_attr
+from tiree.support.typed import int_of, is_float_attr, is_integer_attr
 
 _CASTS = ("arith.extf", "arith.truncf")
 
@@ -81,7 +80,22 @@ def _read_mask(chain: ScoreChain, made: Operation, inside: int) -> bool:
             return False
     else:
         return False
+    chain.mask = _simple(chain.mask)
     return _is_computable(chain, chain.mask)
+
+
+def _simple(condition: SSAValue) -> SSAValue:
+    """A mask without what does nothing to it: `true and x`, `x ? true : false`."""
+    made = condition.owner
+    if not isinstance(made, Operation):
+        return condition
+    flags = [is_integer_attr(attr) and attr.value.data & 1 for attr in map(constant_of, made.operands)]
+    if made.name == "arith.andi" and condition.type == i1 and any(flag == 1 for flag in flags):
+        return _simple(made.operands[0 if flags[1] else 1])
+    false = constant_of(made.operands[2]) if made.name == "arith.select" and condition.type == i1 else None
+    if made.name == "arith.select" and flags[1] and is_integer_attr(false) and not false.value.data & 1:
+        return _simple(made.operands[0])
+    return condition
 
 
 def _dependents(argument: BlockArgument) -> set[SSAValue]:
@@ -101,9 +115,7 @@ def _number(value: SSAValue) -> float | None:
 
 
 def _is_computable(chain: ScoreChain, value: SSAValue) -> bool:
-    """Whether a mask can be made by an op of its own: it reads inputs by bare loops, and scalars from outside."""
-    if not all(plain_dims(maps_of(chain.op)[n]) is not None for n in range(input_count(chain.op))):
-        return False
+    """Whether a mask can be made by an op of its own: it reads inputs, positions, and scalars from outside."""
     return not any(is_tensor(operand) for op in _needed(chain, value) for operand in op.operands)
 
 
@@ -127,7 +139,7 @@ def mask_block(chain: ScoreChain) -> tuple[list[int], Sequence[int], Block]:
     needed = _needed(chain, chain.mask)
     values: set[SSAValue] = {chain.mask, *(operand for one in needed for operand in one.operands)}
     inputs = [n for n in range(input_count(op)) if body.args[n] in values]
-    loops = {d for n in inputs for d in plain_dims(maps_of(op)[n]) or ()}
+    loops = {d for n in inputs for expr in maps_of(op)[n].results for d in expr.used_dims()}
     loops |= {int_of(one.properties["dim"]) for one in needed if one.name == "linalg.index"}
     dims = sorted(loops)
     block = Block(arg_types=[*(body.args[n].type for n in inputs), chain.mask.type])

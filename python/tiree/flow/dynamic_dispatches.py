@@ -28,6 +28,7 @@ from tiree.dialects.flow import (
     TensorSplatOp,
     no_tied_operands,
 )
+from tiree.dialects.iree_linalg_ext_attention import NAME as ATTENTION
 from tiree.dialects.iree_tensor_ext import (
     DispatchTensorLoadOp,
     DispatchTensorStoreOp,
@@ -45,6 +46,7 @@ from tiree.flow.cse import merge_equal_ops, remove_unused_ops, top_blocks
 from tiree.flow.dynamic_unit_dims import drop_unit_dims
 from tiree.flow.fuse_body import can_fuse, fuse_producer
 from tiree.flow.fuse_elementwise import reads_repeatedly, users_of
+from tiree.flow.raise_attention import feeders_of, raise_block
 from tiree.flow.row_groups import row_groups
 from tiree.flow.simplify_generic import inline_uniform_inputs, merge_equal_inputs
 from tiree.flow.sink_scalars import promote_reads, sink_into_body
@@ -315,6 +317,9 @@ def _is_inside(op: Operation, members: list[Operation]) -> bool:
 def _groups(block: Block) -> list[list[Operation]]:
     """Members of each dispatch in program order: ops of rows, a reduction and what follows it, or one op."""
     groups: dict[Operation, list[Operation]] = {members[-1]: members for members in row_groups(block)}
+    for op in block.ops:
+        if op.name == ATTENTION and _concerns_dynamic(op):
+            groups[op] = [*feeders_of(op), op]
     grouped = {op for members in groups.values() for op in members}
     for op in block.ops:
         if op in grouped or not is_generic(op) or not _concerns_dynamic(op):
@@ -378,6 +383,7 @@ def form_block(block: Block) -> None:
             _fill_as_generic(op)
     drop_unit_dims(block)
     fuse_block(block)
+    raise_block(block, _concerns_dynamic)
     for members in _groups(block):
         _form(members)
     for op in list(block.ops):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, Float32Type, Float64Type
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Operation
 
 from tiree.codegen.common.graph import bits_of, storage_element
 from tiree.codegen.cpu.contraction_plan import register_tile
 from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.dialects.hal_executable import InterfaceBindingSubspanOp
-from tiree.dialects.iree_linalg_ext_attention import AttentionForm, element_of, maps_of, sizes_of
+from tiree.dialects.iree_linalg_ext_attention import AttentionForm, element_of, maps_of, sizes_of, sum_type
 from tiree.dialects.iree_tensor_ext import DispatchTensorType
 from tiree.support.cpu_target import TargetDescription
 from tiree.support.typed import is_tensor_type
@@ -50,12 +50,6 @@ def loop_sizes(op: Operation) -> list[int]:
     return sizes_of(op, maps_of(op) or [])
 
 
-def sum_type(op: Operation) -> Attribute:
-    """The type in which scores are computed."""
-    wide = any(element_of(value).name == "f64" for value in (*op.operands[:3], op.operands[-1]))
-    return Float64Type() if wide else Float32Type()
-
-
 def is_staged(op: Operation, number: int, element: Attribute) -> bool:
     """Whether keys (1) or values (2) are widened block by block before use."""
     return element_of(op.operands[number]) != element
@@ -63,7 +57,7 @@ def is_staged(op: Operation, number: int, element: Attribute) -> bool:
 
 def plan_attention(op: Operation, form: AttentionForm, target: TargetDescription) -> AttentionPlan:
     sizes = loop_sizes(op)
-    element = sum_type(op)
+    element = sum_type((*op.operands[:3], op.operands[-1]))
     each = bits_of(element) // 8
     rows, keys, depth, columns = (sizes[d] for d in (form.row, form.keys, form.depth, form.columns))
     width = target.lanes(each)
