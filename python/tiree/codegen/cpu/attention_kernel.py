@@ -24,11 +24,12 @@ from tiree.codegen.common.builder import BF16, I64, INDEX, NO_FASTMATH, Buffer, 
 from tiree.codegen.common.graph import bits_of
 from tiree.codegen.common.linear import ZERO, Lin
 from tiree.codegen.common.writing import Write, write_all
+from tiree.codegen.cpu.attention_mask import AttentionMask
 from tiree.codegen.cpu.attention_plan import AttentionPlan, is_staged
 from tiree.codegen.cpu.dynamic_evaluator import MOST, DynamicEvaluator, maps_of
 from tiree.dialects.arith import constant_of
 from tiree.dialects.hal_executable import InterfaceWorkgroupCountOp, InterfaceWorkgroupIDOp
-from tiree.dialects.iree_linalg_ext_attention import AttentionForm, masked_score
+from tiree.dialects.iree_linalg_ext_attention import AttentionForm
 from tiree.support.typed import is_float_attr, tensor_type
 
 Row = list[SSAValue]
@@ -66,6 +67,7 @@ class AttentionKernel:
         for number, size in ((1, self.depth), (2, self.columns)):
             if is_staged(op, number, plan.element):
                 self.staged[number] = self._scratch(plan.keys * size)
+        self.mask = AttentionMask(ev, op, form, plan) if form.mask is not None else None
         self.at: dict[int, Lin] = {}
         """Where the loops are."""
 
@@ -218,6 +220,9 @@ class AttentionKernel:
             rest = b.binary(xarith.DivUIOp, rest, size)
         first = self.at[form.row] = self.at[-1] * plan.rows
         self.rows = self.at_most(self.sizes[form.row], first, plan.rows)
+        if self.mask is not None:
+            self.mask.at = self.at
+            self.mask.last = None if self.rows == plan.rows else self.mask.last_row(self.sizes[form.row])
         self._turn_queries(first)
         self._begin()
         keys = self.sizes[form.keys]
@@ -325,6 +330,8 @@ class AttentionKernel:
             self._stage(number, first, count)
         self.counted(count, self.plan.key_tile, lambda at, keys: self._products(first, at, keys))
         self.b.wrote(self.scores)
+        if self.mask is not None:
+            self.mask.begin_block(first, count)
         top = self._finish_scores(first, count)
         self._correct(top, count)
         self.counted(self.columns, self.plan.column_tile, lambda at, size: self._weigh(first, at, size, count))
@@ -354,9 +361,9 @@ class AttentionKernel:
         factor = self._scale()
         if factor is not None:
             row = [self.multiply(score, factor) for score in row]
-        if self.form.mask is not None:
-            row = [self._masked(score, n, first + key) for n, score in enumerate(row)]
-        if factor is not None or self.form.mask is not None:
+        if self.mask is not None:
+            row = [self.mask.apply(score, n, first, key) for n, score in enumerate(row)]
+        if factor is not None or self.mask is not None:
             self.put_row(self.scores, key * plan.rows, row)
         found = self.b.end_for(loop, [self.larger(a, b) for a, b in zip(row, loop.args, strict=True)])
         self.b.wrote(self.scores)
@@ -368,37 +375,6 @@ class AttentionKernel:
         if is_float_attr(attr):
             return None if attr.value.data == 1.0 else self.b.constant(attr.value.data, self.plan.element)
         return self.widened(self.ev.ssa(self.ev.value_at(scale, ())))
-
-    def _masked(self, score: SSAValue, vector: int, key: Lin) -> SSAValue:
-        ev, form = self.ev, self.form
-        assert form.mask is not None
-        ev.width, ev.lane = self.lanes, self.row_lane if self.lanes else None
-        idx = tuple({**self.at, form.keys: key, form.row: self._row_indices(vector)}[d] for d in form.mask)
-        mask = ev.ssa(ev.value_at(self.op.operands[4], idx))
-        ev.width, ev.lane = 0, None
-        if element_of(mask) == i1:
-            return self.b.select(mask, score, self.splat(masked_score(self.op)))
-        return self.add(score, self.widened(mask))
-
-    @property
-    def row_lane(self):
-        if self._row_lane is None:
-            self._row_lane = self.b.lane_sym(self.plan.width)
-        return self._row_lane
-
-    _row_lane = None
-
-    def _row_indices(self, vector: int) -> Lin:
-        """The rows of a vector; those that do not exist are the last one that does."""
-        b, plan = self.b, self.plan
-        lin = self.at[self.form.row] + vector * plan.width + (Lin.of(self.row_lane) if self.lanes else ZERO)
-        if self.rows == plan.rows:
-            return lin
-        last = b.binary(xarith.SubiOp, self.ev.index_of(self.sizes[self.form.row]), b.constant(1, INDEX))
-        if not self.lanes:
-            return b.opaque(b.binary(xarith.MinSIOp, b.index(lin), last), 0, MOST)
-        rows = b.integers(lin, I64, self.lanes)
-        return b.opaque(b.binary(xarith.MinSIOp, rows, b.convert(last, I64)), 0, MOST)
 
     def _correct(self, top: Row, count: int | SSAValue) -> None:
         """Probabilities of a block, and what the new maxima make of the sums before it."""

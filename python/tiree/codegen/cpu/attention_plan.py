@@ -66,8 +66,9 @@ def plan_attention(op: Operation, form: AttentionForm, target: TargetDescription
     wanted = 4 if rows == DYNAMIC_INDEX else -(-rows // width)
     most, vectors = register_tile(target, wanted)
     staged = sum(size for n, size in ((1, depth), (2, columns)) if is_staged(op, n, element))
-    room = scratch_limit(target) // each - (depth + columns + 2) * width * vectors
-    limit = max(most, min(MOST_KEYS, room // (width * vectors + staged)))
+    lanes = width * vectors
+    room = scratch_limit(target) // each - (depth + columns + 2) * lanes - width * width
+    limit = max(most, min(MOST_KEYS, room // (lanes * (2 if form.mask is not None else 1) + staged)))
     if keys == DYNAMIC_INDEX:
         block = limit // most * most or most
         tile = most
