@@ -242,12 +242,21 @@ def bundle(family: str) -> Bundle:
 TARGETS: dict[str, Any] = {"bfloat16": ml_dtypes.bfloat16, "scalar": "float16"}
 
 
+# Where a family runs: flags of the compiler, and devices.
+PLACES: dict[str, tuple[list[str], tuple[str, ...]]] = {
+    "host": ([], DEVICES),
+    "x86-64": (["--iree-llvmcpu-target-cpu=x86-64"], DEVICES[:1]),
+    "bytecode": (["--iree-hal-local-target-device-backends=vmvx"], DEVICES[:1]),
+}
+
+
+@pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_family(family: str) -> None:
-    programs = bundle(family)
-    module = tiree.compile(programs.text)
+def test_family(family: str, place: str) -> None:
+    programs, (flags, devices) = bundle(family), PLACES[place]
+    module = tiree.compile(programs.text, flags=flags)
     wrong = []
-    for device in DEVICES:
+    for device in devices:
         results = [np.asarray(one) for one in rt.load(module, device=device).main(*programs.inputs)]
         for case, got, want in zip(programs.cases, programs.split(results), programs.expected, strict=True):
             try:
