@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs iree-runs accuracy odd-shapes far-offsets big fuzz-bytecode
+.PHONY: help install main test lint bench bench-sizes browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs iree-runs accuracy odd-shapes far-offsets big fuzz-bytecode
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -63,6 +63,9 @@ bench-task: install ## The task system against rayon and IREE's local-task, as r
 
 bench: install ## Compare with IREE in one run, as ratios
 	$(BIN)/python benches/python/compare_iree.py
+
+bench-sizes: install ## Kernels of dynamic sizes with and without assumptions on them, as ratios
+	$(BIN)/python benches/python/assumed_sizes.py
 
 fuzz: install ## Fuzz the VM: programs, damaged archives, and four targets for ten minutes each
 	$(BIN)/python rust/vm/fuzz/fuzz.py --programs=$(FUZZ_PROGRAMS) --archives=$(FUZZ_ARCHIVES) \

@@ -41,7 +41,9 @@ class AnnotateAssumptions(ModulePass):
             (executable.sym_name.data, function.sym_name.data): function
             for executable in op.ops
             if isinstance(executable, ExecutableOp)
-            for function in executable.walk()
+            for module in executable.body.block.ops
+            if isinstance(module, ModuleOp)
+            for function in module.ops
             if isinstance(function, FuncOp) and _is_dynamic(function)
         }
         if not kernels:
