@@ -216,6 +216,38 @@ def test_grouped_queries(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("always")
+def test_results_that_are_repeated(tmp_path: Path) -> None:
+    """What reads an attention along more loops than it has is no transposition of it."""
+
+    def function(q: Any, k: Any, v: Any) -> Any:
+        one = jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(jnp.einsum("bqd,bkd->bqk", q, k)), v)
+        return jnp.broadcast_to(one[:, :, None, :], (2, 24, 3, 8))
+
+    def repeated(q: Any, k: Any, v: Any) -> Any:
+        return jnp.repeat(jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(jnp.einsum("bqd,bkd->bqk", q, k)), v), 2, axis=1)
+
+    arguments = [np.random.default_rng(9).standard_normal((2, 24, 8)).astype(np.float32) for _ in range(3)]
+    for one in (function, repeated):
+        main, report = compiled(one, arguments, tmp_path)
+        assert "flash-attention" in strategies(report)
+        close(main(*arguments), one(*arguments), np.float32)
+
+
+@pytest.mark.usefixtures("always")
+def test_scores_that_become_positive_infinities(tmp_path: Path) -> None:
+    """Their rows are NaN, unlike rows in which scores do not count."""
+
+    def function(q: Any, k: Any, v: Any) -> Any:
+        seen = jnp.arange(24)[:, None] >= jnp.arange(24)
+        scores = jnp.where(seen, jnp.einsum("bqd,bkd->bqk", q, k), jnp.inf)
+        return jnp.einsum("bqk,bkd->bqd", jax.nn.softmax(scores), v)
+
+    arguments = [np.random.default_rng(10).standard_normal((2, 24, 8)).astype(np.float32) for _ in range(3)]
+    main, _ = compiled(function, arguments, tmp_path)
+    close(main(*arguments), function(*arguments), np.float32)
+
+
+@pytest.mark.usefixtures("always")
 def test_other_readers_keep_scores(tmp_path: Path) -> None:
     """Probabilities that something else reads have to be there."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from xdsl.dialects import arith as xarith
@@ -67,7 +68,7 @@ def _walk(chain: ScoreChain, value: SSAValue) -> bool:
         elif made.name not in _CASTS and (scaled or chain.mask is not None or not _read_mask(chain, made, inside[0])):
             return False
         value = made.operands[inside[0]]
-    return argument.type.name != "f16" and chain.scale == chain.scale and abs(chain.scale) < float("inf")
+    return argument.type.name != "f16" and chain.scale == chain.scale and abs(chain.scale) < inf
 
 
 def _read_mask(chain: ScoreChain, made: Operation, inside: int) -> bool:
@@ -76,7 +77,8 @@ def _read_mask(chain: ScoreChain, made: Operation, inside: int) -> bool:
     elif made.name == "arith.select" and inside in (1, 2):
         chain.mask, chain.inverted = made.operands[0], inside == 2
         chain.masked = _number(made.operands[3 - inside])
-        if chain.masked is None or chain.masked != chain.masked:
+        # Rows with a NaN or a positive infinity among their scores are NaN, which no mask says.
+        if chain.masked is None or not chain.masked < inf:
             return False
     else:
         return False

@@ -72,7 +72,11 @@ def _transposition(op: Operation) -> Operation | None:
     user = users[0]
     if input_count(user) != 1 or len(user.results) != 1 or not is_elementwise(user):
         return None
-    return user if yielded(user)[0] is body_of(user).args[0] and dims_of(user, 0) is not None else None
+    if yielded(user)[0] is not body_of(user).args[0]:
+        return None
+    read, written = dims_of(user, 0), dims_of(user, 1)
+    # A broadcast has loops that it does not read along.
+    return user if read is not None and written is not None and set(written) <= {*read, None} else None
 
 
 def _without_units(value: SSAValue, labels: Labels, anchor: Operation) -> tuple[SSAValue, Labels] | None:
