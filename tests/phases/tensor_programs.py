@@ -227,7 +227,6 @@ def control_flow_programs() -> list[PhaseProgram]:
   }""",
             [[values(6)], [values(1)]],
             lambda a: 6 * a,
-            "dispatch-creation",
         ),
         PhaseProgram(
             "branches_of_the_user",

@@ -97,9 +97,10 @@ def global_optimization_arrival_passes(options: CompileOptions) -> list[ModulePa
 
 def dispatch_creation_arrival_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
     """What another compiler leaves beside its dispatch regions."""
+    from tiree.flow.carry_loop_sizes import CarryLoopSizes
     from tiree.flow.convert_to_flow import ConvertToFlow
 
-    return [ConvertToFlow()]
+    return [CarryLoopSizes(), ConvertToFlow()]
 
 
 def dispatch_creation_passes(options: CompileOptions) -> list[ModulePass]:  # noqa: ARG001
