@@ -93,6 +93,30 @@ def test_numbers(element: str) -> None:
     np.testing.assert_array_equal(np.asarray(again(-1.0, 3.0)[0]).astype(np.float64), first[0])
 
 
+@pytest.mark.parametrize("element", ["f32", "f64", "bf16", "i32"])
+def test_sizes_that_the_program_is_given(element: str) -> None:
+    t = f"tensor<?x?x{element}>"
+    kinds = ("UNIFORM", "NORMAL") if element != "i32" else ("UNIFORM", "UNIFORM")
+    text = f"""func.func @f(%a: tensor<{element}>, %b: tensor<{element}>, %shape: tensor<2xi64>) -> ({t}, {t}) {{
+  %u = stablehlo.rng %a, %b, %shape, distribution = {kinds[0]}
+    : (tensor<{element}>, tensor<{element}>, tensor<2xi64>) -> {t}
+  %n = stablehlo.rng %a, %b, %shape, distribution = {kinds[1]}
+    : (tensor<{element}>, tensor<{element}>, tensor<2xi64>) -> {t}
+  return %u, %n : {t}, {t}
+}}"""
+    f: Any = tiree.load(tiree.compile(text), device="local-sync").f
+    for sizes in ((50, 97), (1, 3), (0, 4)):
+        uniform, other = (np.asarray(one).astype(np.float64) for one in f(-1, 3, np.array(sizes)))
+        assert uniform.shape == other.shape == sizes
+        if sizes[0] == 50:
+            assert -1 <= uniform.min() < -0.9
+            assert abs(uniform.mean() - (0.5 if element == "i32" else 1)) < 0.08
+            assert not np.array_equal(uniform, other)
+            assert len(np.unique(uniform)) == 4 if element == "i32" else len(np.unique(uniform)) > 100
+            if element != "i32":
+                assert abs(other.std() - 3) < 0.15
+
+
 def test_integers_and_loops() -> None:
     text = """func.func @f(%n: tensor<i32>) -> (tensor<50xi8>, tensor<4x8xui64>, tensor<9xi1>) {
   %shape = stablehlo.constant dense<50> : tensor<1xi64>

@@ -276,3 +276,18 @@ def test_calls_that_stand_for_functions() -> None:
     np.testing.assert_array_equal(square.astype(np.float32), np.square(x.astype(np.float32)).astype(x.dtype))
     wanted = [-0.966105, 0, 0.5204999, 0.9999779, 1, -0.2763264]
     np.testing.assert_array_equal(erf.astype(np.float32), np.array(wanted, np.float32).astype(x.dtype))
+
+
+def test_factors_are_computed_wide() -> None:
+    text = """func.func @f(%a: tensor<2x2xf8E4M3FN>, %b: tensor<2x1xf8E4M3FN>)
+    -> (tensor<2x2xf8E4M3FN>, tensor<2x1xf8E4M3FN>) {
+  %0 = "stablehlo.cholesky"(%a) <{lower = true}> : (tensor<2x2xf8E4M3FN>) -> tensor<2x2xf8E4M3FN>
+  %1 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true, unit_diagonal = false,
+      transpose_a = #stablehlo<transpose NO_TRANSPOSE>}>
+    : (tensor<2x2xf8E4M3FN>, tensor<2x1xf8E4M3FN>) -> tensor<2x1xf8E4M3FN>
+  return %0, %1 : tensor<2x2xf8E4M3FN>, tensor<2x1xf8E4M3FN>
+}"""
+    a = np.array([[4, 2], [2, 10]], ml_dtypes.float8_e4m3fn)
+    factor, solved = run(text, a, np.array([[8], [9]], a.dtype))
+    np.testing.assert_array_equal(np.tril(factor.astype(np.float32)), [[2, 0], [1, 3]])
+    np.testing.assert_array_equal(solved.astype(np.float32), [[2], [0.5]])

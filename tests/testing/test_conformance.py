@@ -175,7 +175,9 @@ def test_page_lists_failures_by_reason() -> None:
         Verdict("d", "abs", SKIPPED, "no such thing"),
     ]
     results = [SuiteResult("jax32", "JAX primitives", verdicts, size=9), SuiteResult("x", "X", reason="absent")]
-    text = page(results, "command", 0)
+    drawn = [Verdict(f"stablehlo.add/{element}/0", "add", PASS) for element in ("f32", "f32", "i4")]
+    text = page([*results, SuiteResult("programs", "programs", drawn)], "command", 0)
+    assert "| `f32` | 2/2 |\n| `i4` | 1/1 |" in text
     assert "| JAX primitives | 1 | 3 | 33.3% | a sample of 4 of 9; 1 no such thing |" in text
     assert "| X |  |  |  | not run: absent |" in text
     assert "| `stablehlo.abs` | 0/1 |" in text

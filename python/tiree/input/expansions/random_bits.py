@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, IntegerType, Signedness, TensorType, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import RngAlgorithmAttr
@@ -88,6 +88,21 @@ def philox_blocks(build: Build, key: SSAValue, low: SSAValue, high: SSAValue, co
     carried = build.compare("LT", counter, low)
     upper = build.select(carried, build.add_(high, build.constant(U64, 1)), high)
     return philox(build, [*words_of(build, counter), *words_of(build, upper)], words_of(build, key))
+
+
+def philox_of_unknown(
+    build: Build, key: SSAValue, counter: tuple[SSAValue, SSAValue], count: SSAValue, wide: bool
+) -> SSAValue:
+    """`count` (rank 0) words of 32 or 64 bits: each element has a block of its own."""
+    length = build.reshape(count, [1])
+    number = build.value(
+        "dynamic_iota", [length], TensorType(U64, [DYNAMIC_INDEX]), {"iota_dimension": IntegerAttr(0, i64)}
+    )
+    low, high = counter
+    place = build.add_(number, low)
+    upper = build.select(build.compare("LT", place, low), build.add_(high, build.constant(U64, 1)), high)
+    words = philox(build, [*words_of(build, place), *words_of(build, upper)], words_of(build, key))
+    return joined(build, words[0], words[1]) if wide else words[0]
 
 
 def interleaved(build: Build, parts: Sequence[SSAValue], shape: Sequence[int]) -> SSAValue:

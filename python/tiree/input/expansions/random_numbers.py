@@ -25,8 +25,8 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tiree.dialects import util
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import RngDistributionAttr
-from tiree.input.expansions.build import Build
-from tiree.input.expansions.random_bits import U32, U64, philox_numbers
+from tiree.input.expansions.build import Build, element_of
+from tiree.input.expansions.random_bits import U32, U64, philox_numbers, philox_of_unknown
 from tiree.input.lowering.bits import bit_width
 from tiree.input.lowering.context import Unsupported, ranked_type
 from tiree.input.lowering.scalar import inherent
@@ -72,9 +72,16 @@ def _bits(build: Build, op: Operation, shape: Sequence[int], wide: bool) -> SSAV
     loaded = build.add(util.GlobalLoadOp(name, _SCALAR)).results[0]
     start = build.convert(loaded, U64)
     zero = build.constant(U64, 0)
-    bits, blocks = philox_numbers(build, zero, (start, zero), shape, wide)
-    after = build.add_(loaded, build.constant(_SCALAR.element_type, max(blocks, 1)))
-    build.add(util.GlobalStoreOp(after, name))
+    if DYNAMIC_INDEX in shape:
+        sizes = op.operands[2]
+        count = build.reduce(sizes, [0], "multiply", 1)
+        flat = philox_of_unknown(build, zero, (start, zero), count, wide)
+        bits = build.value("dynamic_reshape", [flat, sizes], TensorType(element_of(flat), shape))
+        moved = build.convert(count, _SCALAR.element_type)
+    else:
+        bits, blocks = philox_numbers(build, zero, (start, zero), shape, wide)
+        moved = build.constant(_SCALAR.element_type, max(blocks, 1))
+    build.add(util.GlobalStoreOp(build.add_(loaded, moved), name))
     return bits
 
 
@@ -121,8 +128,6 @@ def _rng(build: Build, op: Operation) -> Sequence[SSAValue]:
         raise Unsupported(f"in the body of {around.name}")
     if not isinstance(attr, RngDistributionAttr):
         raise Unsupported("without rng_distribution")
-    if DYNAMIC_INDEX in type.get_shape():
-        raise Unsupported(f"with the dynamic shape {type}")
     element = type.element_type
     computed = Float32Type() if isinstance(element, Float16Type | BFloat16Type) else element
     if bit_width(element) == 1:

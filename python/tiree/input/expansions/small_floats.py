@@ -29,6 +29,8 @@ _COMPUTE = frozenset(
         "stablehlo.convolution",
         "stablehlo.dynamic_conv",
         "stablehlo.rng",
+        "stablehlo.cholesky",
+        "stablehlo.triangular_solve",
         "stablehlo.batch_norm_grad",
         "stablehlo.batch_norm_inference",
         "stablehlo.batch_norm_training",

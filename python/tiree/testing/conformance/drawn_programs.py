@@ -72,7 +72,7 @@ def _misjudged(op: str, element: str) -> bool:
         # Each step of a function is rounded to a power of two.
         return True
     # Numbers of an integer type come out.
-    return op == "stablehlo.rng_bit_generator" and is_float(element)
+    return op == "stablehlo.rng_bit_generator" and (is_float(element) or element == "i4")
 
 
 def _case(op: str, element: str, number: int) -> Case:

@@ -74,6 +74,14 @@ def by_op(verdicts: Iterable[Verdict]) -> dict[str, Count]:
     return dict(sorted(found.items()))
 
 
+def by_element(verdicts: Iterable[Verdict]) -> dict[str, Count]:
+    """Counts for each element type of drawn programs, whose names are `op/element/number`."""
+    found: dict[str, Count] = {}
+    for verdict in verdicts:
+        found.setdefault(verdict.name.split("/")[1], Count()).add(verdict)
+    return dict(sorted(found.items()))
+
+
 _DETAILS = (
     (re.compile(r"<input>\S*"), ""),
     (re.compile(r" \(\d+ uses\)(?:; also at[^|]*)?"), ""),
