@@ -291,3 +291,15 @@ def test_factors_are_computed_wide() -> None:
     factor, solved = run(text, a, np.array([[8], [9]], a.dtype))
     np.testing.assert_array_equal(np.tril(factor.astype(np.float32)), [[2, 0], [1, 3]])
     np.testing.assert_array_equal(solved.astype(np.float32), [[2], [0.5]])
+
+
+def test_conjugates_of_real_numbers() -> None:
+    text = """func.func @f(%x: tensor<3xf8E5M2>, %y: tensor<3xf32>) -> (tensor<3xf8E5M2>, tensor<3xf32>) {
+  %0 = chlo.conj %x : tensor<3xf8E5M2> -> tensor<3xf8E5M2>
+  %1 = chlo.conj %y : tensor<3xf32> -> tensor<3xf32>
+  return %0, %1 : tensor<3xf8E5M2>, tensor<3xf32>
+}"""
+    x, y = np.array([-1.5, 0, 3], ml_dtypes.float8_e5m2), np.array([-1.5, -0.0, 3], np.float32)
+    same, other = run(text, x, y)
+    np.testing.assert_array_equal(same.view(np.uint8), x.view(np.uint8))
+    np.testing.assert_array_equal(other.view(np.uint32), y.view(np.uint32))

@@ -119,6 +119,8 @@ def _function_of_two(make: Callable[[ScalarBuilder, SSAValue, SSAValue], SSAValu
 
 CHLO_SCALAR: dict[str, Scalar] = {
     "chlo.square": _square,
+    # Of a real number.
+    "chlo.conj": function(lambda s, x: x),  # noqa: ARG005
     "chlo.acos": function(_acos),
     "chlo.acosh": function(_acosh),
     "chlo.asin": function(_asin),

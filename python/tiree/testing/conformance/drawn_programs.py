@@ -68,9 +68,12 @@ def _misjudged(op: str, element: str) -> bool:
     if "next_after" in op:
         # Steps of a wider type for small floats; integers have none.
         return element not in FLOATS
-    if element == "f8E8M0FNU" and op.startswith("chlo."):
-        # Each step of a function is rounded to a power of two.
-        return True
+    if element == "f8E8M0FNU":
+        # Zero is the smallest number there, and each step of a function is rounded to a power of two.
+        return op.startswith("chlo.") or op.endswith(("iota", "atan2"))
+    if "batch_norm" in op:
+        # Sums of 16 bits and fewer.
+        return element not in ("f32", "f64")
     # Numbers of an integer type come out.
     return op == "stablehlo.rng_bit_generator" and (is_float(element) or element == "i4")
 
