@@ -50,6 +50,7 @@ _INTEGERS = ("mulhi", "not", "shift_left", "shift_right_arithmetic", "shift_righ
 ELEMENTS: dict[str, Callable[[Attribute], bool]] = {
     **dict.fromkeys(_FLOATS, is_float),
     **dict.fromkeys(_INTEGERS, is_integer_type),
+    "_asin_acos_kernel": is_complex_type,
 }
 """The element types of ops whose functions do not look, by the name without dialect and `broadcast_`."""
 
