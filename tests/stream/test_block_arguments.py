@@ -39,3 +39,13 @@ def test_swapped_values_stay() -> None:
     remove_constant_arguments(region)
     function.verify()
     assert len(region.blocks[1].args) == 4
+
+
+def test_values_that_are_passed_crosswise_become_the_one_they_are() -> None:
+    """`%c` is `%a` after the first turn, and both begin as `%x`."""
+    (function,) = read(LOOP.replace("%a = %w", "%a = %x").replace("scf.yield %a, %s, %c", "scf.yield %a, %s, %a")).ops
+    region = function.regions[0]
+    lower_region(region)
+    remove_constant_arguments(region)
+    function.verify()
+    assert [str(argument.type) for argument in region.blocks[1].args] == ["index", "i32"]

@@ -83,3 +83,28 @@ def test_an_op_that_lost_its_property_is_found() -> None:
     assert adds[-1].results[0].type == f32
     with pytest.raises(VerifyException):
         verify(module)
+
+
+HOST = """
+util.func public @f(%a: tensor<2x4xf32>) -> tensor<8xf32> {
+  %r = flow.tensor.reshape %a : tensor<2x4xf32> -> tensor<8xf32>
+  %s = flow.tensor.reshape %a : tensor<2x4xf32> -> tensor<8xf32>
+  util.return %s : tensor<8xf32>
+}"""
+
+
+@pytest.mark.parametrize("wrong", ["type", "property", "count"])
+def test_a_wrong_one_among_equal_ops_of_the_host_is_found(wrong: str) -> None:
+    module = read_module(HOST)
+    verify(module)
+    last = [op for op in module.walk() if op.name == "flow.tensor.reshape"][-1]
+    new = type(last).create(
+        operands=list(last.operands) * (2 if wrong == "count" else 1),
+        result_types=[f32 if wrong == "type" else last.results[0].type],
+        properties={} if wrong == "property" else dict(last.properties),
+    )
+    block = last.parent
+    assert block is not None
+    block.insert_op_before(new, last)
+    with pytest.raises(VerifyException):
+        verify(module)

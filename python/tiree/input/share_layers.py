@@ -50,12 +50,12 @@ def _long_blocks(region: Region) -> Iterator[Block]:
 
 def _share(block: Block, function: Operation, name: str, tokens: Tokens, names: SymbolNames) -> None:
     ops = list(block.ops)
-    numbers = [tokens.of(op) for op in ops]
-    runs = find_runs([-1 if number is None else number for number in numbers])
+    numbers = [-1 if (number := tokens.of(op)) is None else number for op in ops]
+    runs = find_runs(numbers)
     if not runs:
         return
     flow = Dataflow(ops)
-    outliner = Outliner(flow, tokens)
+    outliner = Outliner(flow, numbers)
     # The last run first: what is found of the others stays true then.
     for run in reversed(runs):
         cut = best_cut(flow, run)

@@ -15,7 +15,7 @@ from xdsl.ir import Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import flow
-from tiree.stream.liveness import Liveness, is_tensor, root_of, written_operands
+from tiree.stream.liveness import Liveness, is_tensor, names_of, root_of, written_operands
 from tiree.support.branches import branch_arguments, branch_operand_index, predecessors
 
 _SHARED = frozenset(
@@ -94,21 +94,27 @@ class _Function:
     def _own(self, op: Operation, index: int, live: set[SSAValue]) -> None:
         """Copies what `op` writes in place, unless it is the last user of memory of this function."""
         root = root_of(op.operands[index])
-        results = set(op.results)
-        needed = any(root_of(value) is root for value in live if value not in results and is_tensor(value))
-        read_too = any(
-            root_of(value) is root for number, value in enumerate(op.operands) if number != index and is_tensor(value)
-        )
-        if self._is_shared(root) or needed or read_too:
+        if self._is_shared(root) or self._is_needed(op, index, root, live):
             _clone_before(op, index)
         else:
             self._demand(root)
 
+    @staticmethod
+    def _is_needed(op: Operation, index: int, root: SSAValue, live: set[SSAValue]) -> bool:
+        """Whether the memory is read after `op`, or by `op` itself under another name."""
+        if any(value in live and value not in op.results for value in names_of(root)):
+            return True
+        others = (value for number, value in enumerate(op.operands) if number != index)
+        return any(root_of(value) is root for value in others if is_tensor(value))
+
     def _own_on_edge(self, terminator: Operation, successor: int, argument: int, block: Block) -> None:
         values = branch_arguments(terminator, successor)
         root = root_of(values[argument])
-        others = [value for number, value in enumerate(values) if number != argument and is_tensor(value)]
-        seen_elsewhere = any(root_of(value) is root for value in (*others, *self.liveness.live_in[block]))
+        names = names_of(root)
+        live = self.liveness.live_in[block]
+        known = {id(value) for value in names}
+        others = (number for number, value in enumerate(values) if id(value) in known)
+        seen_elsewhere = any(number != argument for number in others) or any(value in live for value in names)
         if self._is_shared(root) or seen_elsewhere:
             _clone_before(terminator, branch_operand_index(terminator, successor, argument))
         else:

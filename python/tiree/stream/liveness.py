@@ -61,6 +61,16 @@ def root_of(value: SSAValue) -> SSAValue:
     return value
 
 
+def names_of(root: SSAValue) -> list[SSAValue]:
+    """All values whose memory is that of `root`, itself among them."""
+    found = [root]
+    for value in found:  # grows while it is walked
+        for use in value.uses:
+            results = use.operation.results
+            found.extend(result for result in results if tied_operand(result) == use.index)
+    return found
+
+
 class Liveness:
     """Live-in and live-out tensors of every block of a function; `last_uses` orders them inside a block."""
 

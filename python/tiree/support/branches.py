@@ -12,6 +12,8 @@ from xdsl.dialects import cf
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tiree.support.typed import operands_of
+
 BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
 
 
@@ -37,7 +39,8 @@ def edge_ranges(terminator: Operation) -> list[range]:
 
 def branch_arguments(terminator: Operation, successor: int) -> list[SSAValue]:
     """What the branch passes to its successor number `successor`."""
-    return [terminator.operands[index] for index in edge_ranges(terminator)[successor]]
+    places = edge_ranges(terminator)[successor]
+    return list(operands_of(terminator)[places.start : places.stop])
 
 
 def branch_operand_index(terminator: Operation, successor: int, argument: int) -> int:

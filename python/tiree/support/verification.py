@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation, SSAValue
 from tiree.support.structured import verify_generic
 from tiree.support.typed import operands_of
 
-_LOCAL = ("arith.", "math.", "stablehlo.", "linalg.", "tensor.")
+_LOCAL = ("arith.", "math.", "stablehlo.", "linalg.", "tensor.", "flow.", "stream.", "hal.", "vm.", "util.call")
 """Dialects whose operations look at nothing but themselves, their parent and the bodies of structured ones."""
 
 
@@ -25,8 +25,8 @@ class _Verifier:
     def __init__(self) -> None:
         self.valid: set[tuple[object, ...]] = set()
         """Identities are those of objects that the module keeps alive meanwhile."""
-        self._types: dict[int, int] = {}
-        self._equal_types: dict[Attribute, int] = {}
+        self._numbers: dict[int, int] = {}
+        self._equal: dict[Attribute, int] = {}
 
     def operation(self, op: Operation) -> None:
         for region in op.regions:
@@ -53,11 +53,13 @@ class _Verifier:
             op = op.next_op
 
     def type_number(self, value: SSAValue) -> int:
-        """Equal for values of equal type. Types are compared once for each object."""
-        type = value.type
-        found = self._types.get(id(type))
+        return self.number(value.type)
+
+    def number(self, attribute: Attribute) -> int:
+        """Equal for equal attributes. They are compared once for each object."""
+        found = self._numbers.get(id(attribute))
         if found is None:
-            found = self._types[id(type)] = self._equal_types.setdefault(type, len(self._equal_types))
+            found = self._numbers[id(attribute)] = self._equal.setdefault(attribute, len(self._equal))
         return found
 
     def key(self, op: Operation) -> tuple[object, ...]:
@@ -83,7 +85,7 @@ class _Verifier:
             len(operands),
             *map(self.type_number, operands),
             *map(self.type_number, op.results),
-            *((name, id(value)) for name, value in op.properties.items()),
+            *((name, self.number(value)) for name, value in op.properties.items()),
             *((name, id(value)) for name, value in op.attributes.items()),
             inside,
         )

@@ -265,7 +265,7 @@ class FunctionBuilder:
 
     def as_type(self, value: SSAValue, type: Attribute) -> SSAValue:
         """`value` widened or narrowed between i32 and i64; other types must agree already."""
-        if value.type == type or not is_integer_type(type) or not is_integer_type(value.type):
+        if value.type is type or not is_integer_type(type) or not is_integer_type(value.type) or value.type == type:
             return value
         constant = value.owner
         if isinstance(constant, Operation) and constant.name.startswith("vm.const.i"):

@@ -125,6 +125,7 @@ def all_imports() -> list[ImportDecl]:
     return [import_decl(name) for name in _rows()]
 
 
+@cache
 def vm_type(name: str) -> TypeAttribute:
     """The `vm` type of a type name of the table."""
     if name in _SCALARS:

@@ -7,10 +7,10 @@ place is left alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tiree.input.layers.runs import Run
 from tiree.input.layers.tokens import reads
@@ -28,19 +28,24 @@ class Dataflow:
 
     def __init__(self, ops: Sequence[Operation]) -> None:
         self.ops = ops
-        self.place: Mapping[Operation, int] = {op: index for index, op in enumerate(ops)}
+        self._places = {id(op): index for index, op in enumerate(ops)}
+        """By identity, as `ops` keeps them alive."""
         self.reads = [reads(op) for op in ops]
+        self.sources = [tuple([self.source(value) for value in values]) for values in self.reads]
+        """The place of what makes each value that is read; -1: something before the block or around it."""
         self.is_constant: list[bool] = []
         """Whether the operation depends on nothing."""
-        for op, values in zip(ops, self.reads, strict=True):
-            sources = [self.source(value) for value in values]
+        for op, sources in zip(ops, self.sources, strict=True):
             known = op.name in ("stablehlo.constant", "stablehlo.iota")
             known = known or (bool(sources) and all(source >= 0 and self.is_constant[source] for source in sources))
             self.is_constant.append(known)
 
+    def place(self, op: Operation) -> int | None:
+        """The place of `op`; None where it is not in the block itself."""
+        return self._places.get(id(op))
+
     def source(self, value: SSAValue) -> int:
-        """The place of what makes `value`; -1: something before the block or around it."""
-        return self.place.get(value.op, -1) if isinstance(value, OpResult) else -1
+        return self._places.get(id(value.owner), -1)
 
 
 def best_cut(flow: Dataflow, run: Run) -> int | None:
@@ -49,8 +54,7 @@ def best_cut(flow: Dataflow, run: Run) -> int | None:
     middle = start + period * ((end - start) // period // 2)
     crossing: list[dict[SSAValue, None]] = [{} for _ in range(period)]
     for user in range(middle, min(middle + 2 * period, end)):
-        for value in flow.reads[user]:
-            source = flow.source(value)
+        for value, source in zip(flow.reads[user], flow.sources[user], strict=True):
             if source < start or flow.is_constant[source]:
                 continue
             # Cuts at source + 1 to user, of those in the middle period that are at most one period before the user.
@@ -67,8 +71,8 @@ def best_cut(flow: Dataflow, run: Run) -> int | None:
 
 
 def _is_in_memory(flow: Dataflow, value: SSAValue, cut: int, period: int) -> bool:
-    users = [flow.place[use.operation] for use in value.uses if use.operation in flow.place]
-    after = [user for user in users if cut <= user < cut + period]
+    users = (flow.place(use.operation) for use in value.uses)
+    after = [user for user in users if user is not None and cut <= user < cut + period]
     if any(flow.ops[user].name in _MATRIX_LIKE for user in after):
         return True
     return _ends_contraction(flow, value) and any(_starts_reduction(flow, user) for user in after)
@@ -118,5 +122,6 @@ def _starts_reduction(flow: Dataflow, place: int) -> bool:
 def _users(flow: Dataflow, op: Operation) -> Iterator[int]:
     for result in op.results:
         for use in result.uses:
-            if use.operation in flow.place:
-                yield flow.place[use.operation]
+            place = flow.place(use.operation)
+            if place is not None:
+                yield place

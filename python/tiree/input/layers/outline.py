@@ -22,7 +22,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.dialects.dense import element_count
 from tiree.input.layers.borders import Dataflow
 from tiree.input.layers.runs import LEAST_OPERATIONS, LEAST_TIMES, Run
-from tiree.input.layers.tokens import Tokens, is_weight
+from tiree.input.layers.tokens import is_weight
 from tiree.support.shared_layers import SHARED_LAYER
 from tiree.support.typed import is_tensor_type, result_of
 
@@ -66,9 +66,10 @@ class Layer:
 class Outliner:
     """Makes the layers of runs in one block."""
 
-    def __init__(self, flow: Dataflow, tokens: Tokens) -> None:
+    def __init__(self, flow: Dataflow, numbers: Sequence[int]) -> None:
         self.flow = flow
-        self.tokens = tokens
+        self.numbers = numbers
+        """Equal for equal operations, negative for those that are not to be shared."""
         self._replaced: dict[SSAValue, SSAValue] = {}
         """What calls give now instead of the operations they replaced."""
         self._cut = 0
@@ -155,9 +156,9 @@ class Outliner:
         layer.left = sorted(left)
         # What is copied comes first, so all that is read of outside is looked at before.
         for index in own:
-            for value in self.flow.reads[index]:
-                if self.flow.source(value) in left or not first <= self.flow.source(value) < layer.end:
-                    self._outside(value, layer, places)
+            for value, source in zip(self.flow.reads[index], self.flow.sources[index], strict=True):
+                if source in left or not first <= source < layer.end:
+                    self._outside(value, source, layer, places)
         layer.copied = len(layer.body)
         for index in own:
             op = self.flow.ops[index]
@@ -170,9 +171,7 @@ class Outliner:
     def _stays(self, index: int, left: set[int]) -> bool:
         """Whether the operation stays outside: a weight, or what rearranges weights."""
         op = self.flow.ops[index]
-        return is_weight(op) or (
-            self._rearranges(op) and all(self.flow.source(value) in left for value in self.flow.reads[index])
-        )
+        return is_weight(op) or (self._rearranges(op) and all(source in left for source in self.flow.sources[index]))
 
     def _rearranges(self, op: Operation) -> bool:
         return op.name in _REARRANGING and _count(op.results[0]) <= _count(op.operands[0])
@@ -182,28 +181,26 @@ class Outliner:
         op = self.flow.ops[index]
         if is_weight(op):
             return index not in self._same
-        source = self.flow.source(op.operands[0]) if self._rearranges(op) else -1
+        source = self.flow.sources[index][0] if self._rearranges(op) else -1
         return source >= 0 and self._is_of_weights(source)
 
-    def _outside(self, value: SSAValue, layer: Layer, places: dict[SSAValue, Place]) -> Place:
+    def _outside(self, value: SSAValue, source: int, layer: Layer, places: dict[SSAValue, Place]) -> Place:
         """An argument, or the copy of what is free to have again."""
         known = places.get(value)
         if known is not None:
             return known
-        source = self.flow.source(value)
-        op = self.flow.ops[source] if source >= 0 else None
-        if op is None or not self._is_free(op, source, layer):
+        if source < 0 or not self._is_free(source, layer):
             place = Place(True, layer.arguments.setdefault(value, len(layer.arguments)))
         else:
-            operands = tuple([self._outside(operand, layer, places) for operand in op.operands])
-            layer.operands.append(operands)
+            read = zip(self.flow.reads[source], self.flow.sources[source], strict=True)
+            layer.operands.append(tuple([self._outside(operand, of, layer, places) for operand, of in read]))
             place = Place(False, len(layer.body), 0)
-            layer.body.append(op)
+            layer.body.append(self.flow.ops[source])
         places[value] = place
         return place
 
-    def _is_free(self, op: Operation, source: int, layer: Layer) -> bool:
-        if op.name not in _FREE or self._is_of_weights(source) or self.tokens.of(op) is None:
+    def _is_free(self, source: int, layer: Layer) -> bool:
+        if self.flow.ops[source].name not in _FREE or self.numbers[source] < 0 or self._is_of_weights(source):
             return False
         # What comes from another layer than the first may have to be given by that layer, so it is not looked through.
         return source < self._cut or layer.first <= source < layer.end or self.flow.is_constant[source]
@@ -222,7 +219,11 @@ class Outliner:
         """Whether two copied operations give the same from the same operands; constants by what they hold."""
         if is_weight(one) and one.properties["value"] != other.properties.get("value"):
             return False
-        return self.tokens.of(one) == self.tokens.of(other)
+        return self._number(one) == self._number(other)
+
+    def _number(self, op: Operation) -> int:
+        place = self.flow.place(op)
+        return -1 if place is None else self.numbers[place]
 
     def _results(self, layers: Sequence[Layer]) -> list[tuple[int, int]]:
         """What any of the layers gives to outside, by operation and result."""
@@ -235,12 +236,12 @@ class Outliner:
         return sorted(found)
 
     def _leaves(self, user: Operation, layer: Layer) -> bool:
-        place = self.flow.place.get(user)
+        place = self.flow.place(user)
         while place is None:
             parent = user.parent_op()
             if parent is None:
                 return True
-            user, place = parent, self.flow.place.get(parent)
+            user, place = parent, self.flow.place(parent)
         return not layer.first <= place < layer.end
 
     def _call(self, layer: Layer, results: Sequence[tuple[int, int]], name: str) -> None:

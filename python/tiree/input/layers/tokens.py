@@ -7,7 +7,7 @@ weights agree. Operations that must not be shared have no number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, ComplexType, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -65,37 +65,40 @@ class Tokens:
         self._seen: list[Attribute] = []
         """Keeps what has an identity there alive."""
         self._by_value: dict[Attribute, int] = {}
-        self._plain: dict[int, bool] = {}
-        """By the number of the type."""
+        self._plain: set[int] = set()
+        """The numbers of types of static tensors of numbers."""
+        self._names: dict[str, bool] = {}
 
     def of(self, op: Operation, numbering: dict[SSAValue, int] | None = None) -> int | None:
         """The number of `op`; None where it is not to be shared. `numbering` is that of the body `op` is in."""
-        if not self._may_be_shared(op):
+        name = op.name
+        may_be = self._names.get(name)
+        if may_be is None:
+            may_be = self._names[name] = name.startswith(_DIALECTS) and name not in _NEVER
+        if not may_be and not (name in _CALLS and self._callee_may_be(op)):
+            return None
+        types = [self._attribute(value.type) for value in (*operands_of(op), *op.results)]
+        if not self._plain.issuperset(types) and not self._are_plain(op, types):
             return None
         regions: list[object] = []
-        numbering = {} if numbering is None else numbering
-        for region in op.regions:
-            for block in region.blocks:
-                key = self._block(block, numbering)
-                if key is None:
-                    return None
-                regions.append(key)
-        attributes: tuple[object, ...] = ()
-        if not is_weight(op):
-            attributes = self._attributes(op)
-        key = (
-            op.name,
-            attributes,
-            tuple([self._attribute(value.type) for value in operands_of(op)]),
-            tuple([self._attribute(value.type) for value in op.results]),
-            tuple(regions),
-        )
+        if op.regions:
+            numbering = {} if numbering is None else numbering
+            for region in op.regions:
+                for block in region.blocks:
+                    key = self._block(block, numbering)
+                    if key is None:
+                        return None
+                    regions.append(key)
+        attributes = () if is_weight(op) else self._attributes(op)
+        key = (name, attributes, len(op.results), *types, *regions)
         return self._numbers.setdefault(key, len(self._numbers))
 
     def _attributes(self, op: Operation) -> tuple[object, ...]:
-        pairs = [(name, self._attribute(value)) for name, value in op.properties.items()]
-        pairs += [(name, self._attribute(value)) for name, value in op.attributes.items()]
-        return tuple(pairs) if len(pairs) < 2 else tuple(sorted(pairs))
+        number = self._attribute
+        found = [(name, number(value)) for name, value in op.properties.items()]
+        if op.attributes:
+            found += [(name, number(value)) for name, value in op.attributes.items()]
+        return tuple(found)
 
     def _block(self, block: Block, numbering: dict[SSAValue, int]) -> tuple[object, ...] | None:
         """A body: its operations and where their operands come from; what is of outside counts by its place."""
@@ -121,25 +124,18 @@ class Tokens:
             self._seen.append(attribute)
         return number
 
-    def _may_be_shared(self, op: Operation) -> bool:
-        if op.name in _CALLS:
-            if not self._callee_may_be(op):
+    def _are_plain(self, op: Operation, numbers: Sequence[int]) -> bool:
+        """Whether the types of operands and results are those of static tensors of numbers."""
+        for value, number in zip((*operands_of(op), *op.results), numbers, strict=True):
+            type = value.type
+            if number in self._plain:
+                continue
+            if not is_tensor_type(type) or DYNAMIC_INDEX in type.get_shape():
                 return False
-        elif not op.name.startswith(_DIALECTS) or op.name in _NEVER:
-            return False
-        return all(self._is_plain(value.type) for value in (*operands_of(op), *op.results))
-
-    def _is_plain(self, type: Attribute) -> bool:
-        """Whether values of `type` are static tensors of numbers."""
-        number = self._attribute(type)
-        known = self._plain.get(number)
-        if known is None:
-            known = self._plain[number] = (
-                is_tensor_type(type)
-                and DYNAMIC_INDEX not in type.get_shape()
-                and isinstance(type.element_type, (IntegerType, AnyFloat, ComplexType))
-            )
-        return known
+            if not isinstance(type.element_type, (IntegerType, AnyFloat, ComplexType)):
+                return False
+            self._plain.add(number)
+        return True
 
     def _callee_may_be(self, op: Operation) -> bool:
         callee = op.properties.get("callee")
@@ -162,10 +158,4 @@ class Tokens:
         block = blocks.first
         if block is None or len(blocks) != 1:
             return False
-        return all(op.name == "func.return" or self._shares_whole(op) for op in block.ops)
-
-    def _shares_whole(self, op: Operation) -> bool:
-        if not self._may_be_shared(op):
-            return False
-        bodies = (block for region in op.regions for block in region.blocks)
-        return all(self._shares_whole(inner) for block in bodies for inner in block.ops)
+        return all(op.name == "func.return" or self.of(op) is not None for op in block.ops)
