@@ -15,6 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tiree.vm.builder import FunctionBuilder, scalar_suffix
 from tiree.vm.convert_arith import bits, bits_type, extended, truncated, width_of
+from tiree.vm.convert_fma import fused_multiply_add
 
 Handler = Callable[[FunctionBuilder, Operation], None]
 
@@ -268,6 +269,7 @@ HANDLERS: dict[str, Handler] = {
     "math.cttz": _trailing_zeros,
     "math.absf": partial(_plain, "abs"),
     "math.copysign": _copy_sign,
+    "math.fma": fused_multiply_add,
     "math.powf": partial(_plain, "pow"),
     "math.round": partial(_round, "round.{}"),
     "math.roundeven": partial(_round, "round.{}.even"),
@@ -277,7 +279,7 @@ HANDLERS: dict[str, Handler] = {
     **{
         f"math.{name}": partial(_plain, name)
         for name in (
-            "atan", "atan2", "ceil", "cos", "erf", "exp", "exp2", "expm1", "floor", "fma", "log", "log10", "log1p",
+            "atan", "atan2", "ceil", "cos", "erf", "exp", "exp2", "expm1", "floor", "log", "log10", "log1p",
             "log2", "rsqrt", "sin", "sqrt", "tanh",
         )
     },

@@ -21,8 +21,9 @@ def fused_multiply_add(e: Emitter, type: LType, a: str, b: str, c: str) -> str:
     if type.bits == 64:
         product, error = two_product(x, y)
         total, lost = two_sum(product, z)
-        finite = total.abs().lt(float("inf"))
-        return finite.where(total + (lost + error), product + z).text
+        once = total + (lost + error)
+        # Not finite also where the halves of a large factor overflow.
+        return once.abs().lt(float("inf")).where(once, product + z).text
     # The product of two f32 is exact in f64; the sum is rounded to odd, so that the last rounding sees what it dropped.
     product = x * y
     total, lost = two_sum(product, z)
