@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="FILE", help="write all verdicts")
     parser.add_argument("--reuse", metavar="FILE,...", help="take the suites of earlier --json files from there")
     parser.add_argument("--page", metavar="FILE", help="write the page of the documentation")
+    parser.add_argument("--note", default="", metavar="TEXT", help="what the page says of how the suites were run")
     parser.add_argument("--show", metavar="NAME", help="print the program of a case of the one suite named, and stop")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     return parser
@@ -181,7 +182,7 @@ def _write(results: Sequence[SuiteResult], flags: argparse.Namespace) -> None:
     if flags.page:
         from tiree.testing.conformance.page import page
 
-        Path(flags.page).write_text(page(results, _command(flags), flags.seed))
+        Path(flags.page).write_text(page(results, _command(flags), flags.seed, flags.note))
 
 
 def _earlier(files: str) -> dict[str, SuiteResult]:

@@ -70,7 +70,12 @@ def _misjudged(op: str, element: str) -> bool:
         return element not in FLOATS
     if element == "f8E8M0FNU":
         # Zero is the smallest number there, and each step of a function is rounded to a power of two.
-        return op.startswith("chlo.") or op.endswith(("iota", "atan2"))
+        return (
+            op.startswith("chlo.") or op.endswith(("iota", "atan2", "rng_bit_generator", ".constant")) or "reduce" in op
+        )
+    if op == "stablehlo.popcnt" and element == "i4":
+        # Bits of a byte.
+        return True
     if "batch_norm" in op:
         # Sums of 16 bits and fewer.
         return element not in ("f32", "f64")

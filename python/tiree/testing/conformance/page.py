@@ -30,9 +30,10 @@ element type for floats (`python/tiree/testing/conformance/comparison.py`), or a
 """
 
 
-def page(results: Sequence[SuiteResult], command: str, seed: int) -> str:
+def page(results: Sequence[SuiteResult], command: str, seed: int, note: str = "") -> str:
     """The page as text; what was not run is listed with its reason."""
     parts = [_HEAD.format(command=command, seed=seed), "\n## Totals\n\n", _totals(results)]
+    parts += [f"\n{note}\n"] if note else []
     ran = [result for result in results if not result.reason]
     parts += ["\n## By op\n\nA program counts for each kind of op that it has.\n\n", _ops(ran)]
     primitives = [result for result in ran if result.name.startswith("jax")]

@@ -38,8 +38,8 @@ class SuiteResult:
 
     @property
     def skips(self) -> Counter[str]:
-        """Reasons of those that cannot be judged."""
-        return Counter(verdict.detail for verdict in self.verdicts if verdict.status == SKIPPED)
+        """Reasons of those that cannot be judged, without what is special to each."""
+        return Counter(verdict.detail.partition(":")[0] for verdict in self.verdicts if verdict.status == SKIPPED)
 
 
 @dataclass
