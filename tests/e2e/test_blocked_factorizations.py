@@ -64,6 +64,37 @@ def test_lu_of_a_singular_matrix() -> None:
     assert np.count_nonzero(np.diag(upper)) == 197
 
 
+def test_panels_work_in_place() -> None:
+    """One copy of the argument, whatever the number of panels."""
+
+    def program(x: Any) -> Any:
+        return jax.lax.linalg.lu(x)[0]
+
+    source = jax.jit(program).lower(matrices((200, 200), "f32")).as_text()
+    stream = bytes(tiree.compile(source, flags=["--compile-to=stream"])).decode()
+    assert stream.count("stream.cmd.dispatch") > 10
+    assert stream.count("stream.cmd.copy") == 1
+
+
+@pytest.mark.parametrize(
+    ("shape", "element", "mode"),
+    [((2, 230, 200), "f32", "reduced"), ((170, 250), "c64", "reduced"), ((210, 165), "f32", "complete")],
+)
+def test_qr(shape: tuple[int, ...], element: str, mode: str) -> None:
+    """Q is unitary, R is LAPACK's up to rounding, signs included."""
+
+    def program(x: Any) -> Any:
+        return jax.numpy.linalg.qr(x, mode=mode)
+
+    a = matrices(shape, element)
+    q, r = (np.asarray(one) for one in compiled(program, a)(a))
+    tolerance = 2 * shape[-1] * float(np.finfo(np.float32).eps)
+    np.testing.assert_allclose(q @ r, a, atol=tolerance)
+    unit = np.swapaxes(q.conj(), -1, -2) @ q
+    np.testing.assert_allclose(unit, np.broadcast_to(np.eye(q.shape[-1]), unit.shape), atol=tolerance)
+    np.testing.assert_allclose(r, np.asarray(program(a)[1]), atol=10 * tolerance)
+
+
 def test_ill_conditioned_systems() -> None:
     """The residual is no larger than LAPACK's in the same precision (numpy's solve computes in double precision)."""
 

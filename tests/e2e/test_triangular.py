@@ -13,7 +13,17 @@ import tiree.runtime as rt
 
 RNG = np.random.default_rng(5)
 NAMES = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
-SIZES = [((), 1, 1), ((2,), 3, 2), ((), 17, 1), ((2, 1), 17, 20), ((), 64, 3), ((), 0, 2), ((0,), 2, 2), ((), 130, 9)]
+SIZES = [
+    ((), 1, 1),
+    ((2,), 3, 2),
+    ((), 17, 1),
+    ((2, 1), 17, 20),
+    ((), 64, 3),
+    ((), 0, 2),
+    ((0,), 2, 2),
+    ((), 130, 9),
+    ((2,), 19, 140),
+]
 FLAGS = list(itertools.product((True, False), (True, False), (True, False), ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")))
 
 

@@ -30,12 +30,13 @@ _SHARED = frozenset(
 )
 
 
-def _clone_before(op: Operation, operand: int) -> None:
-    """Makes operand number `operand` of `op` a copy."""
+def _clone_before(op: Operation, operand: int) -> SSAValue:
+    """Makes operand number `operand` of `op` a copy, which it gives."""
     clone = flow.TensorCloneOp(operands=[op.operands[operand], []], result_types=[op.operands[operand].type])
     assert op.parent is not None
     op.parent.insert_op_before(clone, op)
     op.operands[operand] = clone.result
+    return clone.result
 
 
 class _Function:
@@ -82,7 +83,9 @@ class _Function:
 
     def run(self) -> None:
         for block in self.region.blocks:
-            for op, live in self.liveness.backward(block):
+            writing = [(op, set(live)) for op, live in self.liveness.backward(block) if written_operands(op)]
+            # From the first on: what writes over a copy already needs no other.
+            for op, live in reversed(writing):
                 for index in written_operands(op):
                     self._own(op, index, live)
         for argument in self.demanded:  # grows while it is walked
@@ -95,7 +98,10 @@ class _Function:
         """Copies what `op` writes in place, unless it is the last user of memory of this function."""
         root = root_of(op.operands[index])
         if self._is_shared(root) or self._is_needed(op, index, root, live):
-            _clone_before(op, index)
+            clone = _clone_before(op, index)
+            if root in self.aliased:
+                # The second name may be that of a later state, which is now in the memory of the copy.
+                self.aliased.add(clone)
         else:
             self._demand(root)
 

@@ -65,20 +65,27 @@ class Part:
 
 
 def subtract_products(
-    k: LoopKernel, a: Part, rows: tuple[Num, Num | int], factors: tuple[Num, Num], u: Array, columns: tuple[Num, Num]
+    k: LoopKernel,
+    parts: tuple[Part, Part],
+    rows: tuple[Num, Num | int],
+    factors: tuple[Num, Num],
+    u: Array,
+    columns: tuple[Num, Num],
 ) -> None:
-    """a[r, j] -= sum of a[r, q] u[q - q0, j - j0], over `factors` q0 <= q < q1 and `columns` j0 <= j < j1."""
+    """a[r, j] -= sum of v[r, q] u[q - q0, j - j0], over `factors` q0 <= q < q1 and `columns` j0 <= j < j1; `parts` are
+    v and a."""
+    v, a = parts
     (q0, q1), (j0, j1) = factors, columns
     whole = (q1 - q0).quotient(TOGETHER) * TOGETHER
     with k.loop(*rows) as r:
         with k.loop(0, whole, TOGETHER) as q:
-            several = [a[r, q0 + q + n] for n in range(TOGETHER)]
+            several = [v[r, q0 + q + n] for n in range(TOGETHER)]
             with k.loop(0, j1 - j0) as j:
                 value = a[r, j0 + j]
                 for n, factor in enumerate(several):
                     value = value - factor * u[q + n, j]
                 a[r, j0 + j] = value
         with k.loop(whole, q1 - q0) as q:
-            factor = a[r, q0 + q]
+            factor = v[r, q0 + q]
             with k.loop(0, j1 - j0) as j:
                 a[r, j0 + j] = a[r, j0 + j] - factor * u[q, j]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import Float64Type
 
+from tiree.input.factorizations.blocked import Part
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num
 
 
@@ -67,7 +68,7 @@ def apply_left(
     k: LoopKernel,
     v: Callable[[Num], Num],
     tau: Num,
-    a: Array,
+    a: Array | Part,
     first: Num,
     columns: tuple[Num | int, Num | int],
     w: Array,

@@ -142,4 +142,4 @@ def _finish_tile(
                     u[i, j] = u[i, j] - factor * u[q, j]
             with k.loop(0, width) as j:
                 a[low + i, right[0] + j] = u[i, j]
-        subtract_products(k, a, (high, a.shape[0]), panel, u, right)
+        subtract_products(k, (a, a), (high, a.shape[0]), panel, u, right)

@@ -1,4 +1,4 @@
-"""QR factors, as LAPACK's `geqrf`, `geqp3`, `orgqr` and `ormqr` give them."""
+"""QR factors, as LAPACK's `geqrf`, `geqp3`, `orgqr` and `ormqr` give them; large ones in `blocked_qr.py`."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i32
 
+from tiree.input.factorizations import blocked_qr
 from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.blocked import SMALL
 from tiree.input.factorizations.householder import apply_left, apply_right, norm, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering
+from tiree.input.lowering.context import Lowering, tensor_type
 
 
 def reflect_column(k: LoopKernel, a: Array, i: Num, taus: Array, w: Array) -> None:
@@ -34,6 +36,8 @@ def factor_in_place(k: LoopKernel, a: Array, taus: Array) -> None:
 def factor(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
     """(R and reflectors, taus) of matrices of `shape` (how many, rows, columns)."""
     count, rows, columns = shape
+    if min(rows, columns) > SMALL:
+        return blocked_qr.factor(lowering, a, shape)
     k = LoopKernel(lowering, count, element_of(a))
     source = k.input(a)
     result = k.output([rows, columns], complex=source.is_complex)
@@ -97,6 +101,9 @@ def form(k: LoopKernel, a: Array, taus: Array, q: Array) -> None:
 
 def form_q(lowering: Lowering, a: Value, taus: Value, shape: Sequence[int]) -> Value:
     """Q's first columns, of `shape` (how many, rows, columns)."""
+    size = tensor_type(taus[0] if isinstance(taus, tuple) else taus).get_shape()[1]
+    if size > SMALL:
+        return blocked_qr.form_q(lowering, a, taus, shape, size)
     k = LoopKernel(lowering, shape[0], element_of(a))
     reflectors, factors = k.input(a), k.input(taus)
     q = k.output(shape[1:], complex=reflectors.is_complex)

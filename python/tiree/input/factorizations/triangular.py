@@ -8,10 +8,13 @@ from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import TransposeAttr
 from tiree.input.factorizations.batches import count_of, element_of, from_kernel, to_kernel
+from tiree.input.factorizations.blocked import TILE, Part
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, tensor_type
 from tiree.input.lowering.scalar import inherent
 from tiree.support.typed import is_integer_attr
+
+Matrix = Array | Part
 
 NARROW = 8
 """Fewer right-hand sides than this are solved one by one, with vectors along the matrix."""
@@ -33,21 +36,23 @@ class System:
         return (self.lower != self.transpose) == self.left
 
 
-def element(system: System, a: Array, i: Num, j: Num) -> Num:
+def element(system: System, a: Matrix, i: Num, j: Num) -> Num:
     """Element i, j of op(a)."""
     if not system.transpose:
         return a[i, j]
     return a[j, i].conj() if system.adjoint else a[j, i]
 
 
-def solve_in_place(k: LoopKernel, system: System, a: Array, x: Array) -> None:
-    """Replaces the right-hand sides in `x` by the solutions."""
+def solve_in_place(
+    k: LoopKernel, system: System, a: Matrix, x: Matrix, sides: tuple[Num | int, Num | int] | None = None
+) -> None:
+    """Replaces the right-hand sides in `x` by the solutions, or some of them."""
     n = a.shape[0]
     width = x.shape[1] if system.left else x.shape[0]
     if system.left and width >= NARROW:
-        _solve_rows(k, system, a, x, n, width)
+        _solve_rows(k, system, a, x, n, sides or (0, width))
         return
-    with k.loop(0, width) as c:
+    with k.loop(*(sides or (0, width))) as c:
         _solve_one(k, system, a, x, n, c)
 
 
@@ -65,20 +70,22 @@ def _left(system: System, i: Num, n: int) -> tuple[Num | int, Num | int]:
     return (i + 1, n) if system.forward else (0, i)
 
 
-def _solve_rows(k: LoopKernel, system: System, a: Array, x: Array, n: int, width: int) -> None:
-    """All right-hand sides at once, vectors along them."""
+def _solve_rows(
+    k: LoopKernel, system: System, a: Matrix, x: Matrix, n: int, sides: tuple[Num | int, Num | int]
+) -> None:
+    """Several right-hand sides at once, vectors along them."""
     with _order(k, system, n) as i:
         with k.loop(*_done(system, i, n)) as j:
             factor = element(system, a, i, j)
-            with k.loop(0, width) as c:
+            with k.loop(*sides) as c:
                 x[i, c] = x[i, c] - factor * x[j, c]
         if not system.unit:
             pivot = element(system, a, i, i)
-            with k.loop(0, width) as c:
+            with k.loop(*sides) as c:
                 x[i, c] = x[i, c] / pivot
 
 
-def _solve_one(k: LoopKernel, system: System, a: Array, x: Array, n: int, c: Num) -> None:
+def _solve_one(k: LoopKernel, system: System, a: Matrix, x: Matrix, n: int, c: Num) -> None:
     """One right-hand side: column `c` of x, or row `c` where not `left`. Vectors run along rows of `a`."""
 
     def at(i: Num) -> tuple[Num, Num]:
@@ -102,11 +109,32 @@ def _solve_one(k: LoopKernel, system: System, a: Array, x: Array, n: int, c: Num
 
 def solve(lowering: Lowering, system: System, a: Value, b: Value, shape: tuple[int, int, int]) -> Value:
     """The solutions, of `shape`: matrices, rows, columns. There is at least one element."""
+    width = shape[2] if system.left else shape[1]
+    if width >= 2 * TILE:
+        return _solve_tiles(lowering, system, (a, b), shape, width)
     k = LoopKernel(lowering, shape[0], element_of(a))
     matrix, sides = k.input(a), k.input(b)
     x = k.output(shape[1:], complex=sides.is_complex)
     k.copy(sides, x)
     solve_in_place(k, system, matrix, x)
+    return k.run()[0]
+
+
+def _solve_tiles(
+    lowering: Lowering, system: System, operands: tuple[Value, Value], shape: tuple[int, int, int], width: int
+) -> Value:
+    """As `solve`, some right-hand sides a workgroup."""
+    a, b = operands
+    tiles = -(-width // TILE)
+    k = LoopKernel(lowering, shape[0] * tiles, element_of(a))
+    number, low = k.workgroup.quotient(tiles), k.workgroup.remainder(tiles) * TILE
+    high = (low + TILE).least(width)
+    matrix, given = Part(k.whole_input(a), number), Part(k.whole_input(b), number)
+    x = Part(k.shared_output(shape, element_of(a), complex=given.is_complex), number)
+    rows, columns = ((0, shape[1]), (low, high)) if system.left else ((low, high), (0, shape[2]))
+    with k.loop(*rows) as i, k.loop(*columns) as j:
+        x[i, j] = given[i, j]
+    solve_in_place(k, system, matrix, x, (low, high))
     return k.run()[0]
 
 
