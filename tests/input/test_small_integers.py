@@ -198,3 +198,14 @@ def test_scatter_in_place() -> None:
             wanted[at] *= by
     got = run(text, x, np.array([[1], [1], [9], [4]], np.int32), u)[0]
     np.testing.assert_array_equal(got, wrap(wanted.astype(np.int64), "i4"))
+
+
+def test_reshapes_into_sizes_that_are_known_late() -> None:
+    text = """func.func @f(%x: tensor<6xi32>, %s: tensor<2xi64>) -> tensor<?x?xi32> {
+  %a = stablehlo.convert %x : (tensor<6xi32>) -> tensor<6xi4>
+  %b = stablehlo.dynamic_reshape %a, %s : (tensor<6xi4>, tensor<2xi64>) -> tensor<?x?xi4>
+  %r = stablehlo.convert %b : (tensor<?x?xi4>) -> tensor<?x?xi32>
+  return %r : tensor<?x?xi32>
+}"""
+    x = np.array([1, -2, 3, 4, 5, 6], np.int32)
+    np.testing.assert_array_equal(run(text, x, np.array([2, 3]))[0], x.reshape(2, 3))

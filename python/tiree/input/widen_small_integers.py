@@ -30,7 +30,7 @@ _MOVES = frozenset(
         "extract", "insert", "from_elements", "splat", "generate", "yield",
     )
 )  # fmt: skip
-_CONTROL = ("util.", "scf.", "cf.", "func.", "flow.dispatch.", "iree_tensor_ext.dispatch.")
+_CONTROL = ("util.", "scf.", "cf.", "func.", "flow.dispatch.", "flow.tensor.reshape", "iree_tensor_ext.dispatch.")
 """What carries values. The lowering makes some dispatches itself: their tensors change as all others do."""
 
 
