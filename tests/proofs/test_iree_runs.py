@@ -10,7 +10,7 @@ from proofs import iree_reference as iree
 from tests.proofs.program import Program
 
 pytestmark = iree.needs_iree
-SAMPLE = ("r.bits(k, (7, 13), 'uint8')", "r.bernoulli(k, p)", "grad of scan", "while in while", "vmap of sort")
+SAMPLE = ("r.bits(k, (7, 13), 'uint8')", "r.bernoulli(k, p)", "grad of scan", "while in while", "vmap of sort", "cond")
 
 
 @pytest.mark.filterwarnings("ignore")
