@@ -71,7 +71,7 @@ def run_job_in_pieces(job: Job) -> list[Piece]:
             observer.begin()
         if not job.show_operations:
             return _run_or_find(job)
-        from tiree.dialects.diagnosed import operations_in_errors
+        from tiree.dialects.syntax.diagnosed import operations_in_errors
 
         with operations_in_errors():
             return _run_or_find(job)

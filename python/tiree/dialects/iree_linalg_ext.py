@@ -1,17 +1,21 @@
 """The `iree_linalg_ext` dialect: structured ops that IREE's compiler brings in and linalg has no name for.
 
 Operands are inputs, then outputs, as in linalg; each output tensor has a result. Properties have IREE 3.13's names.
-Tiree never makes these ops: it reads them in modules that iree-compile printed and lowers them to linalg.
+Tiree reads them in modules that iree-compile printed and lowers them to linalg; of its own it makes `attention` alone.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import DenseArrayBase
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AffineMapAttr, DenseArrayBase
 from xdsl.ir import Dialect, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr
 from xdsl.irdl import traits_def
 from xdsl.traits import IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from tiree.support.typed import is_array_attr, is_tensor_type
 
 
 class StructuredOp(Operation):
@@ -82,18 +86,40 @@ class GatherOp(StructuredOp):
     INPUTS = 2
 
 
-class AttentionOp(StructuredOp):
+class _MappedOp(StructuredOp):
+    """An op whose operands are indexed by loops, as those of a generic op are."""
+
+    PROPERTIES = ("indexing_maps", "decomposition_config", "operandSegmentSizes")
+
+    def verify_(self) -> None:
+        """Each operand has a map of its rank, and loops have one extent."""
+        maps = self.properties.get("indexing_maps")
+        if not is_array_attr(maps) or len(maps.data) != len(self.operands):
+            raise VerifyException(f"needs indexing_maps, one for each of the {len(self.operands)} operands")
+        extents: dict[int, tuple[int, int]] = {}
+        for number, (operand, one) in enumerate(zip(self.operands, maps.data, strict=True)):
+            shape = operand.type.get_shape() if is_tensor_type(operand.type) else ()
+            if not isinstance(one, AffineMapAttr) or len(one.data.results) != len(shape):
+                raise VerifyException(f"operand {number} of type {operand.type} has the map {one}")
+            for dim, (expr, size) in enumerate(zip(one.data.results, shape, strict=True)):
+                if not isinstance(expr, AffineDimExpr) or size == DYNAMIC_INDEX:
+                    continue
+                first, wanted = extents.setdefault(expr.position, (number, size))
+                if wanted != size:
+                    what = f"dimension {dim} of operand {number} is {size}"
+                    raise VerifyException(f"{what}; needs {wanted} as operand {first} has it for d{expr.position}")
+
+
+class AttentionOp(_MappedOp):
     """softmax(scale * Q K^T [+ mask]) V, with the region applied to the scores; maps as of a generic op."""
 
     name = "iree_linalg_ext.attention"
-    PROPERTIES = ("indexing_maps", "decomposition_config", "operandSegmentSizes")
 
 
-class OnlineAttentionOp(StructuredOp):
+class OnlineAttentionOp(_MappedOp):
     """A step of attention over a part of the keys; outputs are P V before the division, rows' maxima and sums."""
 
     name = "iree_linalg_ext.online_attention"
-    PROPERTIES = ("indexing_maps", "decomposition_config", "operandSegmentSizes")
 
 
 class IndexOp(Operation):

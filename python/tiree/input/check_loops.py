@@ -25,12 +25,15 @@ from tiree.support.typed import array_of, int_of, is_tensor_type, string_of
 
 Size = int | SSAValue
 
+_LOOPS = ("linalg.generic", "iree_linalg_ext.attention")
+"""Ops whose operands are indexed by loops of theirs."""
+
 
 def check_loops(function: util.FuncOp) -> None:
     """Adds the checks of all structured ops of `function` on `?`."""
     checker = _Checker(function)
     for op in list(function.body.walk()):
-        if op.name == "linalg.generic" and any(is_dynamic(value) for value in op.operands):
+        if op.name in _LOOPS and any(is_dynamic(value) for value in op.operands):
             checker.check(op)
 
 

@@ -77,7 +77,9 @@ def _is_kernel(op: Operation) -> bool:
     if form_of(op) is None:
         return False
     function = op.parent_op()
-    return function is None or function.name != "func.func" or store_path(op) is not None
+    module = None if function is None else function.parent_op()
+    in_executable = module is not None and module.parent_op() is not None
+    return not in_executable or store_path(op) is not None
 
 
 def generalize(op: Operation) -> None:

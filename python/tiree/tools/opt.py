@@ -148,7 +148,7 @@ def _text_of(source: bytes) -> str | bytes:
 
 
 def _process(parsed: ParsedFlags, text: str | bytes, filename: str, extensions: Extensions) -> int:
-    from tiree.dialects.diagnosed import operations_in_errors
+    from tiree.dialects.syntax.diagnosed import operations_in_errors
     from tiree.tools.opt_diagnostics import check_expectations, expectations, split_input
 
     if isinstance(text, bytes) and (parsed["split-input-file"] or parsed["verify-diagnostics"]):

@@ -5,6 +5,7 @@
   ^bb0(%v: !hal.buffer_view, %w: !hal.fence, %s: !hal.fence):
     %t = "hal.tensor.import"(%v, %w) <{name = "input0", operandSegmentSizes = array<i32: 1, 0, 1, 0>, target_encoding = tensor<4xf32>}> : (!hal.buffer_view, !hal.fence) -> tensor<4xf32>
     %u = "hal.tensor.barrier"(%t, %s) : (tensor<4xf32>, !hal.fence) -> tensor<4xf32>
+    %kept = "hal.tensor.alias"(%u, %v, %w) <{operandSegmentSizes = array<i32: 1, 0, 1, 1>}> : (tensor<4xf32>, !hal.buffer_view, !hal.fence) -> tensor<4xf32>
     %r = "hal.tensor.export"(%u) <{name = "output0", source_encoding = tensor<4xf32>}> : (tensor<4xf32>) -> !hal.buffer_view
     "util.return"(%r) : (!hal.buffer_view) -> ()
   }) : () -> ()

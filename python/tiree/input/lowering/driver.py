@@ -36,6 +36,9 @@ _DIALECTS = frozenset(
     {"arith", "builtin", "cf", "complex", "flow", "func", "hal", "iree_tensor_ext", "linalg", "math", "scf", "tensor"}
     | {"util"}
 )
+_STRUCTURED = ("linalg.", "iree_linalg_ext.attention", "iree_linalg_ext.online_attention")
+"""Ops with bodies of scalars, whose results have the types of the last operands."""
+_IN_ATTENTION = ("iree_linalg_ext.yield", "iree_linalg_ext.index")
 _WITHOUT_LOWERING = frozenset(
     {
         "scf.parallel",
@@ -196,14 +199,15 @@ class FunctionLowering(Lowering):
 
     def _foreign(self, op: Operation) -> None:
         """Copies an op of another dialect. Raises `Unsupported` for one that no later stage knows."""
-        if op.name.partition(".")[0] not in _DIALECTS or op.name in _WITHOUT_LOWERING:
+        is_known = op.name.partition(".")[0] in _DIALECTS or op.name.startswith((*_STRUCTURED, *_IN_ATTENTION))
+        if not is_known or op.name in _WITHOUT_LOWERING:
             raise Unsupported("")
         if has_small_float_scalars(op):
             lower_small_float_scalars(self, op)
             return
         if op.name == "scf.for" and not self.kernels:
             check_step(self, self.get(op.operands[2]), "unsignedCmp" in op.properties)
-        self.kernels += op.name.startswith("linalg.")
+        self.kernels += op.name.startswith(_STRUCTURED)
         new = type(op).create(
             operands=[self.get(value) for value in op.operands],
             result_types=[signless(result.type) for result in op.results],
@@ -211,13 +215,13 @@ class FunctionLowering(Lowering):
             attributes=op.attributes,
             regions=[self.lower_region(region) for region in op.regions],
         )
-        self.kernels -= op.name.startswith("linalg.")
+        self.kernels -= op.name.startswith(_STRUCTURED)
         self.emit_op(new)
         for old, result in zip(op.results, new.results, strict=True):
             self.set(old, result)
             if op.name == "flow.tensor.transfer":
                 self.shapes.copy(new.operands[0], result)
-            elif op.name.startswith("linalg.") and is_tensor_type(result.type):
+            elif op.name.startswith(_STRUCTURED) and is_tensor_type(result.type):
                 self.shapes.copy(new.operands[len(new.operands) - len(new.results) + result.index], result)
             elif is_dynamic(result.type):
                 note_sizes(self, result)

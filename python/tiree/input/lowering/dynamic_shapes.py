@@ -155,6 +155,7 @@ AS_THEY_ARE = frozenset(
         "func.call",
         "util.call",
         "flow.tensor.transfer",
+        "iree_linalg_ext.attention",
     }
 )
 """Ops whose ordinary handlers know `?` dimensions."""
