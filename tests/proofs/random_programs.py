@@ -14,6 +14,8 @@ LONG_KEY = np.array([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], np.uint32)
 SHAPE = (7, 13)
 # What a draw may differ by, in units of the last place: a handful of functions of the accuracy table, one of another.
 DRAWS = 16.0
+# These take a difference of numbers that are nearly equal, or a square root beside 0: errors of their draws grow.
+AMPLIFIED = {"r.wald(k, a)": 64.0, "r.double_sided_maxwell(k, 0.5, a)": 64.0}
 
 # Expressions over `r` (jax.random), `k` (the key), `a` (positive parameters of SHAPE), `p` (probabilities). What only
 # moves bits is exact.
@@ -136,7 +138,7 @@ def programs() -> Iterator[Program]:
     for row in EXACT.strip().splitlines():
         yield Program(row, _function(row), arguments(row), exact=True)
     for row in CLOSE.strip().splitlines():
-        yield Program(row, _function(row), arguments(row), draws=DRAWS)
+        yield Program(row, _function(row), arguments(row), draws=AMPLIFIED.get(row, DRAWS))
     for implementation in ("rbg", "unsafe_rbg"):
         for row in OTHER.strip().splitlines():
             yield Program(f"{implementation}: {row}", _function(row, implementation), (LONG_KEY,), exact=True)
