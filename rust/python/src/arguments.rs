@@ -36,6 +36,19 @@ pub struct ImportPolicy {
     /// Whether views over memory of others, too, which are shared on purpose, are copied: the kernels may write it, or
     /// variables of the module keep it.
     pub copy_lent: bool,
+    /// What memory of Python's must be aligned to, so as not to be copied.
+    pub alignment: usize,
+}
+
+impl ImportPolicy {
+    /// For memory that a call is to write results into: it is never copied here.
+    pub fn for_results(&self) -> ImportPolicy {
+        ImportPolicy { allocator: self.allocator.clone(), always_copy: false, copy_lent: false, alignment: 1 }
+    }
+
+    fn is_for_results(&self) -> bool {
+        self.alignment == 1
+    }
 }
 
 /// What kernels of Tiree assume of the memory of arguments; less aligned memory is copied.
@@ -59,6 +72,9 @@ pub fn to_value(
                 return Ok(value);
             }
             let coerced = coerce(object, argument, index, function)?;
+            if argument.output && !is_contiguous_array(object) {
+                return Err(no_memory(object, argument, index, function));
+            }
             // Types that the protocol cannot name come as plain bits.
             if let Some(view) = view_of_bits(&coerced, policy)? {
                 return Ok(Value::from_object(view));
@@ -97,6 +113,23 @@ fn coerce<'py>(
         ArgType::Ref => (String::new(), None),
     };
     coerce.bind(py).invoke((object, function, index + 1, &argument.name, ty, shape))
+}
+
+/// Whether `object` is an array like numpy's, whose elements lie in order without gaps.
+fn is_contiguous_array(object: &Bound<'_, PyAny>) -> bool {
+    object.getattr("flags").and_then(|flags| flags.getattr("c_contiguous")?.is_truthy()).unwrap_or(false)
+}
+
+/// ValueError: what is converted on its way in cannot be written as the caller has it.
+fn no_memory(object: &Bound<'_, PyAny>, argument: &Argument, index: usize, function: &str) -> PyErr {
+    let given = object.get_type().qualname().map_or_else(|_| "object".to_owned(), |n| n.to_string());
+    pyo3::exceptions::PyValueError::new_err(format!(
+        "{function}(): argument {} ({}) is memory for a result, and a {given} without such memory; needs a contiguous array \
+         of {}",
+        index + 1,
+        if argument.name.is_empty() { "unnamed" } else { &argument.name },
+        argument.ty.describe()
+    ))
 }
 
 fn unusable(object: &Bound<'_, PyAny>, argument: &Argument, index: usize, function: &str) -> PyErr {
@@ -182,7 +215,10 @@ fn lent_tensor(
     if !same_layout(lent.element, element) || !shape_fits(lent.shape.iter().copied(), shape) {
         return Ok(None);
     }
-    let view = lent.into_view(object.py(), &policy.allocator, ALIGNMENT, !policy.always_copy)?;
+    if policy.is_for_results() && !lent.is_contiguous() {
+        return Ok(None);
+    }
+    let view = lent.into_view(object.py(), &policy.allocator, policy.alignment, !policy.always_copy)?;
     let view = BufferView::new(view.buffer().clone(), element, encoding::DENSE_ROW_MAJOR, view.shape());
     view.map(|view| Some(Value::from_object(Arc::new(view)))).or_raise(object.py(), "")
 }
@@ -222,7 +258,9 @@ pub fn import_bytes(py: Python<'_>, memory: Arc<ForeignBuffer>, policy: &ImportP
     let mut params = default_params();
     let length = memory.len();
     match NonNull::new(memory.data()) {
-        Some(pointer) if length > 0 && !policy.always_copy && (pointer.as_ptr() as usize).is_multiple_of(ALIGNMENT) => {
+        Some(pointer)
+            if length > 0 && !policy.always_copy && (pointer.as_ptr() as usize).is_multiple_of(policy.alignment) =>
+        {
             if memory.is_readonly() {
                 params.access = access::READ;
             }
@@ -304,7 +342,7 @@ fn reference(object: &Bound<'_, PyAny>, policy: &ImportPolicy) -> PyResult<Optio
     }
     let Ok(memory) = ForeignBuffer::get(object, false) else {
         let Ok(Some(lent)) = Lent::of(object) else { return Ok(None) };
-        let view = lent.into_view(object.py(), &policy.allocator, ALIGNMENT, !policy.always_copy)?;
+        let view = lent.into_view(object.py(), &policy.allocator, policy.alignment, !policy.always_copy)?;
         return Ok(Some(Value::from_object(Arc::new(view))));
     };
     match memory.element_type() {

@@ -32,7 +32,7 @@ use tiree_vm::mapped::Watch;
 use tiree_vm::pace::Pace;
 use tiree_vm::{Limits, Status, Step, Value, Wait};
 
-use crate::arguments::{ImportPolicy, own_results, to_value};
+use crate::arguments::{ALIGNMENT, ALIGNMENT_OF_OTHERS, ImportPolicy, own_results, to_value};
 use crate::coroutines::as_part_of_a_call;
 use crate::errors::{IntoPython, call_failed};
 use crate::hal::device::HalDevice;
@@ -165,13 +165,13 @@ impl FunctionInvoker {
         let mut values = Vec::with_capacity(expected.len() + 2 * usize::from(self.signature.coarse_fences));
         for (index, (object, argument)) in given.zip(expected).enumerate() {
             // Memory for a result is written on purpose.
-            let results_go_there =
-                (argument.output && policy.copy_lent).then(|| ImportPolicy { copy_lent: false, ..policy.clone() });
+            let results_go_there = argument.output.then(|| policy.for_results());
             let policy = results_go_there.as_ref().unwrap_or(policy);
             let mut value = to_value(&object, argument, index, self.function.name(), policy)?;
-            if argument.output && self.of_others {
+            if argument.output {
                 let named = (argument, index, self.function.name());
-                value = outputs::prepare(object.py(), value, named, &policy.allocator, unaligned)?;
+                let alignment = if self.of_others { ALIGNMENT_OF_OTHERS } else { ALIGNMENT };
+                value = outputs::prepare(object.py(), value, named, &policy.allocator, alignment, unaligned)?;
             }
             values.push(value);
         }
@@ -268,7 +268,8 @@ impl FunctionInvoker {
         // What a variable of the module may hold after the call must not change with the caller's arrays.
         let copy_lent = !made_by_tiree || vm_function.attr("tiree.inputs") == Some("kept");
         let allocator = device.0.allocator();
-        let policy = |always_copy| ImportPolicy { allocator: allocator.clone(), always_copy, copy_lent };
+        let policy =
+            |always_copy| ImportPolicy { allocator: allocator.clone(), always_copy, copy_lent, alignment: ALIGNMENT };
         let (policy, copying) = (policy(copy_lent), policy(true));
         let vm_function = vm_function.clone();
         Ok(FunctionInvoker {

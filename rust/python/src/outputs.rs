@@ -1,7 +1,7 @@
 //! Memory that a caller gives for results (`iree.abi.output`), which kernels write as it lies.
 //!
-//! Kernels of other compilers assume that it is aligned as the buffers of their own runtime are, and never ask whether they
-//! may write it.
+//! Kernels assume that it is aligned (those of other compilers as the buffers of their own runtime are), and never ask
+//! whether they may write it.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tiree_hal::buffer_view::BufferView;
 use tiree_hal::types::access;
 use tiree_vm::{Result, Value, refs};
 
-use crate::arguments::{ALIGNMENT_OF_OTHERS, copy_of};
+use crate::arguments::copy_of;
 use crate::errors::IntoPython;
 use crate::signature::Argument;
 
@@ -31,7 +31,8 @@ pub enum Unaligned<'a> {
     Refuse,
 }
 
-/// Checks `value`, which is what `argument`, number `index` (from 0) of `function`, is given as memory for a result.
+/// Checks `value`, which is what `argument`, number `index` (from 0) of `function`, is given as memory for a result that
+/// kernels take to be aligned to `alignment`.
 ///
 /// ValueError for memory that may not be written.
 pub fn prepare(
@@ -39,6 +40,7 @@ pub fn prepare(
     value: Value,
     (argument, index, function): (&Argument, usize, &str),
     allocator: &Allocator,
+    alignment: usize,
     unaligned: &mut Unaligned<'_>,
 ) -> PyResult<Value> {
     let Value::Ref(reference) = &value else { return Ok(value) };
@@ -53,7 +55,7 @@ pub fn prepare(
     // What has no memory yet gets aligned memory.
     let Ok(memory) = view.buffer().map() else { return Ok(value) };
     let address = memory.as_ptr().addr().get();
-    if view.byte_length() == 0 || address.is_multiple_of(ALIGNMENT_OF_OTHERS) {
+    if view.byte_length() == 0 || address.is_multiple_of(alignment) {
         return Ok(value);
     }
     match unaligned {
@@ -63,7 +65,7 @@ pub fn prepare(
             Ok(Value::from_object(Arc::new(copy)))
         }
         Unaligned::Refuse => Err(refused(format!(
-            "and is aligned to {} bytes; needs {ALIGNMENT_OF_OTHERS} where the call goes on after it returns",
+            "and is aligned to {} bytes; needs {alignment} where the call goes on after it returns",
             1usize << address.trailing_zeros()
         ))),
     }

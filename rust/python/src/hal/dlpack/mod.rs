@@ -33,7 +33,7 @@ pub fn import_array(
     let view = match Lent::of(array)? {
         Some(lent) => Arc::new(lent.into_view(py, &allocator, ALIGNMENT, share)?),
         None => {
-            let policy = ImportPolicy { allocator, always_copy: !share, copy_lent: false };
+            let policy = ImportPolicy { allocator, always_copy: !share, copy_lent: false, alignment: ALIGNMENT };
             crate::arguments::view_of(array, &policy)?
         }
     };
