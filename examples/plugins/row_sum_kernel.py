@@ -29,6 +29,8 @@ def accepts(dispatch: Dispatch) -> bool:
         and matrix.shape[1] % STEP == 0
         and sums.shape == matrix.shape[:1]
         and list(generic.is_reduction) == [False, True]
+        # Which loop runs along which dimension: sums of the columns of a square matrix have the same shapes.
+        and [map.plain_dims for map in generic.maps] == [[0, 1], [0]]
         and dispatch.starts_at(0.0)
     )
 

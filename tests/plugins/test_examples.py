@@ -92,6 +92,13 @@ def test_the_dialect_is_read_checked_and_lowered(monkeypatch: pytest.MonkeyPatch
     assert "poly" in ours("opt", "p.mlir", plugin, "--show-dialects").out
 
 
+@pytest.mark.parametrize("shape", [(3, 5), (0, 5), (1, 5)], ids=str)
+def test_the_dialect_on_sizes_that_are_known_late(shape: tuple[int, ...]) -> None:
+    x = np.linspace(-2, 2, shape[0] * shape[1], dtype=np.float32).reshape(shape)
+    module, _ = compiled(polynomial("poly.eval %x [1.0, -0.5, 0.25]", "tensor<?x5xf32>"), "polynomial_dialect")
+    np.testing.assert_allclose(tiree.load(module).f(x), 1 - 0.5 * x + 0.25 * x * x, rtol=1e-6)
+
+
 def test_the_kernel_is_used_and_right() -> None:
     module, strategies = compiled(MOMENTS, "row_sum_kernel")
     assert sorted(strategies) == ["reduction", "row-sum-by-hand"], "the other reduction computes more than a sum"
@@ -101,6 +108,22 @@ def test_the_kernel_is_used_and_right() -> None:
     assert compiled(narrow, "row_sum_kernel")[1] == ["reduction", "reduction"]
     started = MOMENTS.replace("dense<0.0>", "dense<1.0>")
     assert compiled(started, "row_sum_kernel")[1] == ["reduction", "reduction"]
+    columns = """
+    func.func @f(%x: tensor<64x64xf32>) -> tensor<64xf32> {
+      %zero = arith.constant dense<0.0> : tensor<64xf32>
+      %0 = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i)>],
+                           iterator_types = ["parallel", "reduction"]}
+          ins(%x : tensor<64x64xf32>) outs(%zero : tensor<64xf32>) {
+        ^bb0(%a: f32, %b: f32):
+          %1 = arith.addf %a, %b : f32
+          linalg.yield %1 : f32
+      } -> tensor<64xf32>
+      return %0 : tensor<64xf32>
+    }
+    """
+    module, strategies = compiled(columns, "row_sum_kernel")
+    assert "row-sum-by-hand" not in strategies
+    np.testing.assert_allclose(tiree.load(module).f(X[:, :64]), X[:, :64].sum(axis=0), atol=1e-4)
 
 
 ELEMENTWISE = {

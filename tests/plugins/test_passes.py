@@ -246,6 +246,9 @@ def test_plugins_that_cannot_be_loaded() -> None:
     assert "p.py: error: the plugin registers nothing\n  define register(registry)" in error("x = 1\n")
     assert "SystemExit" in error("import sys\nsys.exit(0)\n")
     assert "plugin p.py failed: ZeroDivisionError" in error("def register(registry):\n    1 / 0\n")
+    assert "failed: ValueError: a fault; and more of it (p.py:" in error(
+        "def register(registry):\n    raise ValueError('a fault\\nand more of it')\n"
+    )
     assert "missing.py: error: plugin: No such file" in compiled("--tiree-plugin=missing.py").err
     assert "no.such: error: no plugin and no module" in compiled("--tiree-plugin=no.such").err
     assert "needs a file or a module" in compiled("--tiree-plugin=").err
@@ -379,6 +382,8 @@ def test_a_fault_of_the_compiler_is_told_with_the_plugins(folder: Path, monkeypa
     assert "or of plugin p.py: does it happen without?" in text
     assert "rerun: tiree-compile" in text
     assert "of the compiler, not of your program" in compiled("-o", "m.vmfb").err
+    with pytest.raises(tiree.CompileError, match=r"rerun: tiree-compile --tiree-plugin=p\.py "):
+        tiree.compile(PROGRAM, plugins=["p.py"])
 
 
 def test_the_tools_start_without_plugins_code() -> None:

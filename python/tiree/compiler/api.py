@@ -9,6 +9,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from enum import Enum
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from tiree.support.errors import CompileError, Diagnostic, InternalError
@@ -138,6 +139,9 @@ def _compile(
         if flag in parsed.given:
             raise fail(f"-{flag} belongs to the command line" if flag == "o" else f"--{flag} prints and exits", instead)
     job, report = job_from_flags(parsed, source, name, extensions)
+    # What a reproducer has to name. Plugins that are objects of this process have no name there.
+    named = [str(plugin) for plugin in plugins if isinstance(plugin, str | PurePath)]
+    job.command = (*(f"--tiree-plugin={one}" for one in named), *job.command)
     if "threads" in options:
         job.options = replace(job.options, threads=options["threads"])
     try:

@@ -86,7 +86,8 @@ def fault(error: BaseException, what: str, origin: Origin) -> Diagnostic:
 
 def _text(error: BaseException) -> str:
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = lines[-1][:400] if lines else ""
+    # xDSL's exceptions print an operation and then say what is wrong with it; all others say it from the start.
+    text = (lines[-1] if isinstance(error, DiagnosticException) else "; ".join(lines))[:400] if lines else ""
     if isinstance(error, _MEANT_FOR_USERS) and text:
         return text
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -40,6 +40,7 @@ from tiree.dialects.dense import DenseAttr, decode_scalar, element_byte_size
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.dialects.linalg_fill import FillOp
 from tiree.dialects.syntax.small_floats import small_float
+from tiree.input.lowering.loop_sizes import sizes_of_loops
 from tiree.input.lowering.scalar import (
     ScalarAttr,
     ScalarBuilder,
@@ -370,8 +371,13 @@ class Lowering:
         body: Callable[[ScalarBuilder, Sequence[SSAValue]], SSAValue],
         sizes: Sequence[Size] | None = None,
     ) -> SSAValue:
-        """A new tensor whose elements are computed independently; `body` gets the input elements only."""
+        """A new tensor whose elements are computed independently; `body` gets the input elements only. `sizes` are
+        needed where `type` has a `?` along which no input is read as it lies."""
         rank = len(type.shape)
+        if sizes is None and DYNAMIC_INDEX in type.get_shape():
+            sizes = sizes_of_loops(type.get_shape(), [(map.data, self.shapes.known(value)) for value, map in inputs])
+            if sizes is None:
+                raise Unsupported(f"with the dynamic shape {type}")
         return self.generic(
             [value for value, _ in inputs],
             [self.empty(type, sizes)],
