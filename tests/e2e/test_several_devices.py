@@ -252,6 +252,7 @@ def test_what_one_device_needs_is_all_there_is(tmp_path: Path):
         (("--iree-hal-target-device=a=local",) * 2, "two devices have the name a"),
         (("--iree-hal-target-device=local-task",), "--device=local-task says when the program runs"),
         (("--iree-hal-target-device=local[x]",), "not a device"),
+        (("--iree-hal-target-device=a=local[99999999999999999999]",), "99999999999999999999 is out of range"),
         (("--iree-hal-target-device=nope",), "values are local"),
         ((*DEVICES, "--iree-hal-default-device=c"), "devices are a, b"),
     ],

@@ -1,4 +1,4 @@
-"""Two options that name one file are refused: what is written first would be lost."""
+"""Files that options name: two for one file are refused (what is written first would be lost), errors have their names."""
 
 from __future__ import annotations
 
@@ -40,3 +40,11 @@ def test_a_listing_beside_a_report_from_python(tmp_path: Path) -> None:
     flags = [f"--tiree-report={tmp_path}/x.html", f"--iree-vm-bytecode-source-listing={tmp_path}/x.html"]
     with pytest.raises(CompileError, match=r"--tiree-report=.* name the same file"):
         tiree.compile(ADD, flags=flags)
+
+
+def test_a_report_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    source = tmp_path / "add.mlir"
+    source.write_text(ADD)
+    done = ours("compile", str(source), "-o", str(tmp_path / "add.vmfb"), "--tiree-report=/dev/full")
+    assert done.code == 1
+    assert "/dev/full: error: No space left on device" in done.err

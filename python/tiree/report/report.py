@@ -12,6 +12,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from tiree.pipeline import PHASES, Phase, PipelineObserver
+from tiree.support.replacing import replace_file
 from tiree.support.typed import array_of, int_of, is_string, leaf_symbol_of, string_of, symbol_name
 from tiree.version import VERSION
 
@@ -223,8 +224,7 @@ class Report(PipelineObserver):
             text = plain_text(data)
         else:
             text = json.dumps(data, indent=2) + "\n"
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        replace_file(path, text.encode())
 
 
 def _change(change: Change | None) -> dict[str, Any]:

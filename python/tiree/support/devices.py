@@ -17,6 +17,7 @@ FLAG = "--iree-hal-target-device"
 DEFAULT_FLAG = "--iree-hal-default-device"
 LOCAL = "local"
 _NAME = re.compile(r"(?P<name>[A-Za-z_][\w.$-]*)=")
+_LAST_ORDINAL = 2**31 - 1
 _FORM = re.compile(r"(?P<kind>[A-Za-z][\w-]*)(?:\[(?P<ordinal>\d+)\])?")
 
 
@@ -79,6 +80,8 @@ def _choice(text: str, one: str, kinds: Sequence[str]) -> DeviceChoice:
             hint = f"write {LOCAL}; which local device it is, --device={kind} says when the program runs"
         raise _error(f"{FLAG}={text}: no such value", hint)
     ordinal = match["ordinal"]
+    if ordinal is not None and (len(ordinal) > 18 or int(ordinal) > _LAST_ORDINAL):
+        raise _error(f"{FLAG}={text}: {ordinal} is out of range", f"ordinals are 0 to {_LAST_ORDINAL}")
     return DeviceChoice(kind, None if ordinal is None else int(ordinal))
 
 
