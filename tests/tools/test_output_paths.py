@@ -1,4 +1,4 @@
-"""Files that options name: two for one file are refused (what is written first would be lost), errors have their names."""
+"""Files that options name: two for one file are refused (the first would be lost), errors have their names."""
 
 from __future__ import annotations
 
