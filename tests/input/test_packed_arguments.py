@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,8 @@ def test_in_iree_run_module(type: str, tmp_path: Path) -> None:
         (tmp_path / f"{name}.bin").write_bytes(packed(values))
     inputs = [f"--input=4x4x{type}=@{tmp_path / name}.bin" for name in "ab"]
     outputs = [f"--output=@{tmp_path / name}.bin" for name in ("sum", "same")]
-    command = ["iree-run-module", "--device=local-sync", f"--module={tmp_path / 'f.vmfb'}", "--function=f"]
+    tool = str(Path(sys.executable).with_name("iree-run-module"))
+    command = [tool, "--device=local-sync", f"--module={tmp_path / 'f.vmfb'}", "--function=f"]
     subprocess.run([*command, *inputs, *outputs], check=True, capture_output=True)
     total = (a.astype(np.int64) + b.astype(np.int64)) & ((1 << bits) - 1)
     assert (tmp_path / "sum.bin").read_bytes() == packed(total)

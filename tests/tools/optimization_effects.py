@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from programs.layers import LayeredProgram
 from tools.effects import Effect, Ran
 
 _SINES = """func.func @sines(%a: tensor<4xf32>) -> tensor<4xf32> {
@@ -29,6 +30,7 @@ _REFUSED = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
 """
 OPTIMIZATION_INPUTS = {
     "sines.mlir": _SINES.encode(), "grows.mlir": _GROWS.encode(), "refused.mlir": _REFUSED.encode(),
+    "layers.mlir": LayeredProgram(6).text.encode(),
 }  # fmt: skip
 _EVAL = "--iree-opt-const-eval=false"
 
@@ -50,6 +52,9 @@ OPTIMIZATION_EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
     "iree-opt-const-expr-max-size-increase-threshold": Effect(
         ("--iree-opt-const-expr-max-size-increase-threshold=1000",), _printed("math.powf"),
         _at("global-optimization", "grows"),
+    ),
+    "tiree-share-layers": Effect(
+        ("--tiree-share-layers=false",), _printed("shared_layer", False), _at("input", "layers")
     ),
     "mlir-print-op-on-diagnostic": Effect(
         ("--mlir-print-op-on-diagnostic",),
