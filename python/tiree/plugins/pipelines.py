@@ -49,6 +49,10 @@ def parse_passes(
     inner = wrapped.group(1) if wrapped else text
     if not inner.strip():
         return []
+    nested = re.search(r"(?:^|,)\s*([\w$]+\.[\w$.]+)\s*\(", inner)
+    if nested:
+        what = f"the pipeline {inner!r} runs passes on each {nested[1]}"
+        raise CompileError(Diagnostic(what, "<options>", "passes run on the module here: write them without it"))
     try:
         specs = list(parse_pipeline(inner))
     except ArgSpecParseError as error:
