@@ -19,9 +19,15 @@ ELEMENTS = {"f32": np.float32, "i8": np.int8, "ui16": np.uint16, "i32": np.int32
 LINES = [((3, 70), 1), ((70, 3), 0), ((5, 200, 3), 1), ((2, 5000), 1), ((300, 9), 1)]
 
 
-def call(program: Callable[..., Any] | str, *values: Any, device: str = "local-task") -> Any:
+BYTECODE = {
+    "vmvx": ["--iree-hal-target-backends=vmvx"],
+    "inline": ["--iree-execution-model=inline-static"],
+}
+
+
+def call(program: Callable[..., Any] | str, *values: Any, device: str = "local-task", flags: Sequence[str] = ()) -> Any:
     text = program if isinstance(program, str) else jax.jit(program).lower(*values).as_text()
-    loaded: Any = rt.load(tiree.compile(text), device=device)
+    loaded: Any = rt.load(tiree.compile(text, flags=list(flags)), device=device)
     return loaded.main(*values)
 
 
@@ -118,3 +124,15 @@ def test_threads_do_not_matter() -> None:
     want = np.argsort(x, kind="stable")
     for device in ("local-sync", "local-task"):
         np.testing.assert_array_equal(np.asarray(call(jnp.argsort, x, device=device)), want)
+
+
+@pytest.mark.parametrize("flags", BYTECODE.values(), ids=BYTECODE)
+@pytest.mark.parametrize("shape", [(7, 9), (2, 130), (1, 9000)], ids=str)
+def test_bytecode(shape: tuple[int, ...], flags: Sequence[str]) -> None:
+    """Lines of one run, of several and of several blocks, in two tensors."""
+    x = RNG.integers(0, 50, shape).astype(np.int32)
+    tags = np.broadcast_to(np.arange(shape[1], dtype=np.int64), shape).copy()
+    size = "x".join(map(str, shape))
+    got = call(text([f"{size}xi32", f"{size}xi64"], 1, by("LT"), True), x, tags, flags=flags)
+    np.testing.assert_array_equal(np.asarray(got[0]), np.sort(x, 1))
+    np.testing.assert_array_equal(np.asarray(got[1]), np.argsort(x, 1, kind="stable"))

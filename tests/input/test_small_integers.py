@@ -20,8 +20,8 @@ def wrap(values: Ints, type: str) -> Ints:
     return low - ((low >> (bits - 1)) << bits) if signed else low
 
 
-def run(text: str, *arguments: object) -> list[np.ndarray]:
-    found = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
+def run(text: str, *arguments: object, flags: tuple[str, ...] = ()) -> list[np.ndarray]:
+    found = tiree.load(tiree.compile(text, flags=list(flags)), device="local-sync").f(*arguments)
     return [np.asarray(one) for one in (found if isinstance(found, tuple | list) else (found,))]
 
 
@@ -66,6 +66,34 @@ def test_binary(op: str, type: str) -> None:
     a, b = wrap(values[0], type), wrap(values[1], type)
     (found,) = run(binary(op, type), *(v.astype(np.int32) for v in values))
     np.testing.assert_array_equal(found, wrap(BINARY[op](a, b), type))
+
+
+@pytest.mark.parametrize("flag", ["--iree-hal-target-backends=vmvx", "--iree-execution-model=inline-static"])
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize("op", ["subtract", "multiply", "maximum", "divide"])
+def test_binary_as_bytecode(op: str, type: str, flag: str) -> None:
+    values = np.random.default_rng(3).integers(-200, 200, (2, 7, 37))
+    a, b = wrap(values[0], type), wrap(values[1], type)
+    (found,) = run(binary(op, type), *(v.astype(np.int32) for v in values), flags=(flag,))
+    np.testing.assert_array_equal(found, wrap(BINARY[op](a, b), type))
+
+
+@pytest.mark.parametrize("flag", ["--iree-hal-target-backends=vmvx", "--iree-opt-const-eval=false"])
+@pytest.mark.parametrize("type", TYPES)
+def test_floats_of_small_integers(type: str, flag: str) -> None:
+    """Conversions, of an argument and of a constant: the same whether they are computed while compiling or not."""
+    values = np.arange(-9, 17)
+    n = len(values)
+    text = f"""func.func @f(%x: tensor<{n}xi32>) -> (tensor<{n}xf32>, tensor<{n}xf32>) {{
+  %c = stablehlo.constant dense<{wrap(values, type).tolist()}> : tensor<{n}x{type}>
+  %a = stablehlo.convert %x : (tensor<{n}xi32>) -> tensor<{n}x{type}>
+  %0 = stablehlo.convert %a : (tensor<{n}x{type}>) -> tensor<{n}xf32>
+  %1 = stablehlo.convert %c : (tensor<{n}x{type}>) -> tensor<{n}xf32>
+  return %0, %1 : tensor<{n}xf32>, tensor<{n}xf32>
+}}"""
+    for flags in ((), (flag,)):
+        for found in run(text, values.astype(np.int32), flags=flags):
+            np.testing.assert_array_equal(found, wrap(values, type))
 
 
 UNARY: dict[str, tuple[str, Callable[[Ints], Ints]]] = {

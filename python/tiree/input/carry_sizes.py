@@ -11,16 +11,25 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.tensor import DimOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic
+from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic, operand_dims
 
 
 def _lacks_sizes(value: SSAValue) -> bool:
     if not is_dynamic(value) or dynamic_dims(value) is not None:
         return False
-    return any(use.operation.name not in ("flow.tensor.tie_shape", "tensor.dim") for use in value.uses)
+    return any(not _tells_sizes(use.operation, value) for use in value.uses)
+
+
+def _tells_sizes(op: Operation, value: SSAValue) -> bool:
+    """Whether `op`, which reads `value`, has its sizes from elsewhere, or is what asks for one."""
+    if op.name in ("flow.tensor.tie_shape", "tensor.dim"):
+        return True
+    sizes = operand_dims(op, value)
+    return sizes is not None and not any(isinstance(size.owner, DimOp) for size in sizes)
 
 
 def _needs_sizes(function: Operation) -> bool:

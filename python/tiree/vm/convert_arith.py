@@ -1,7 +1,8 @@
 """Host arithmetic to `vm` instructions: `arith` on i1..i64, index, f32 and f64 scalars.
 
-Registers are 32 or 64 bits wide. An i1 is kept as 0 or 1; i8 and i16 leave their upper bits open, and an operation
-whose result depends on them (comparison, division, right shift, widening) extends its operands first.
+Registers are 32 or 64 bits wide. An i1 is kept as 0 or 1; other integers of less than 32 bits leave their upper bits
+open, and an operation whose result depends on them (comparison, division, right shift, widening) extends its operands
+first.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ def extended(b: FunctionBuilder, value: SSAValue, signed: bool) -> SSAValue:
         return b.value(f"ext.i{width}.i32.{sign}", [register], i32)
     if width == 1 and signed:
         return b.value("sub.i32", [b.i32(0), register], i32)
+    if 1 < width < 32:
+        shift = b.i32(32 - width)
+        return b.value(f"shr.i32.{sign}", [b.value("shl.i32", [register, shift], i32), shift], i32)
     return register
 
 

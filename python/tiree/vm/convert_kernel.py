@@ -1,15 +1,15 @@
 """Kernels in loops to `vm` instructions: memory of bindings, and what a workgroup is told.
 
 A kernel is a function of twelve arguments: memory of the worker, the dispatch's constants, its bindings (a list of
-buffers), and the workgroup, the size of one and their count in x, y and z. A memref has one dimension; it is a buffer
-and an offset in elements.
+buffers), and the workgroup, the size of one and their count in x, y and z. A memref is row by row; it is a buffer and
+an offset in elements.
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from xdsl.dialects.builtin import IndexType, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, NoneAttr, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import vm
@@ -72,11 +72,21 @@ def _alloca(b: FunctionBuilder, op: Operation) -> None:
     b.values[op.results[0]] = b.value("buffer.alloc", [b.i64(bytes), b.i32(64)], vm.BufferType())
 
 
+def inner_sizes(op: Operation, memory: SSAValue) -> list[int]:
+    """The sizes of all dimensions of a memref but the first, which `op` reads or writes row by row."""
+    type = memory.type
+    assert is_memref_type(type)
+    sizes = list(type.get_shape()[1:])
+    if sizes and (DYNAMIC_INDEX in sizes or not isinstance(type.layout, NoneAttr)):
+        raise fail(op, f"{type} cannot be addressed by bytecode", "its inner sizes must be known, and its layout plain")
+    return sizes
+
+
 def _place(b: FunctionBuilder, op: Operation, memory: SSAValue, indices: tuple[SSAValue, ...]) -> SSAValue:
     """The number of an element in its buffer."""
-    if len(indices) > 1:
-        raise fail(op, f"memory has {len(indices)} dimensions, bytecode has one")
     place = b.get(indices[0]) if indices else b.i64(0)
+    for index, size in zip(indices[1:], inner_sizes(op, memory), strict=True):
+        place = b.value("add.i64", [b.value("mul.i64", [place, b.i64(size)], i64), b.get(index)], i64)
     offset = b.offsets.get(memory)
     return place if offset is None else b.value("add.i64", [offset, place], i64)
 

@@ -29,6 +29,7 @@ from tiree.support.locations import location_of
 from tiree.support.marks import INLINED
 from tiree.support.symbols import SymbolNames
 from tiree.support.typed import int_of, is_memref_type, symbol_name, symbol_of
+from tiree.vm.convert_kernel import inner_sizes
 from tiree.vmvx.expand import Expansion
 from tiree.vmvx.helpers import add_helpers
 
@@ -237,6 +238,9 @@ class _Function:
         assert is_memref_type(type)
         base = self.bases[memory]
         place = indices[0] if indices else self._index(0)
+        for index, inner in zip(indices[1:], inner_sizes(op, memory), strict=True):
+            row = self._before(op, arith.MuliOp(place, self._index(inner)))
+            place = self._before(op, arith.AddiOp(row, index))
         if base.begin is not None:
             place = self._before(op, arith.AddiOp(base.begin, place))
         size = self._index(_size(type.element_type))
