@@ -6,7 +6,7 @@ replaces `tensor.dim` by those values; what it leaves is the size of a value tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects import tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -107,6 +107,25 @@ def operand_dims(op: Operation, value: SSAValue) -> list[SSAValue] | None:
             return list(op.operands[sizes : sizes + dynamic_count(value)])
         sizes += dynamic_count(operand)
     return None
+
+
+def sizes_agree(first: Sequence[SSAValue] | None, second: Sequence[SSAValue] | None) -> bool:
+    """Whether two lists of sizes are the same values, number for number."""
+    if first is None or second is None or len(first) != len(second):
+        return False
+    for a, b in zip(first, second, strict=True):
+        known = constant_int(a)
+        if a is not b and (known is None or known != constant_int(b)):
+            return False
+    return True
+
+
+def is_same_shape(op: Operation) -> bool:
+    """Whether the result of a reshape has the type and, as far as is known here, the sizes of its first operand."""
+    source, result = op.operands[0], op.results[0]
+    if source.type != result.type:
+        return False
+    return not is_dynamic(result) or sizes_agree(operand_dims(op, source) or dynamic_dims(source), dynamic_dims(result))
 
 
 def dim_size(value: SSAValue, dim: int) -> int | SSAValue | None:

@@ -17,6 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic, is_same_shape, operand_dims, sizes_agree
 from tiree.flow.cse import remove_unused_ops, top_blocks
 from tiree.flow.simplify_generic import (
     as_copy,
@@ -58,17 +59,21 @@ def _same_type(op: Operation) -> SSAValue | None:
 
 
 def _reshape(op: Operation) -> SSAValue | None:
-    """Of the same type; of a reshape back to its source's type; of a fill or a constant."""
+    """To the shape that it has; of a reshape back to its source's shape; of a fill or a constant."""
     source = op.operands[0]
     type = op.results[0].type
     assert is_tensor_type(type)
-    if source.type == type:
+    if is_same_shape(op):
         return source
     producer = defining_op(source)
     if producer is None:
         return None
     if producer.name in RESHAPES and producer.operands[0].type == type:
-        return producer.operands[0]
+        inner = producer.operands[0]
+        if not is_dynamic(inner) or sizes_agree(operand_dims(producer, inner), dynamic_dims(op.results[0])):
+            return inner
+    if is_dynamic(op.results[0]):
+        return None
     if producer.name == "linalg.fill":
         empty = make_empty(type)
         fill = make_fill(producer.operands[0], empty.results[0])
@@ -101,7 +106,11 @@ def _collapse_before_pad(op: Operation, pad: Operation) -> SSAValue | None:
             return None
         kept.append(real[0] if real else group[0])
     source = pad.operands[0]
-    if len(pad.operands) > 1 or any(low[d] or high[d] for d in range(len(shape)) if d not in kept):
+    if (
+        is_dynamic(source)
+        or len(pad.operands) > 1
+        or any(low[d] or high[d] for d in range(len(shape)) if d not in kept)
+    ):
         return None
     inner_shape = [shape_of(source)[dim] for dim in kept]
     inner_type = TensorType(tensor_type(source).element_type, inner_shape)
@@ -139,7 +148,7 @@ def _extract(op: Operation) -> SSAValue | None:
 
 
 def _pad(op: Operation) -> SSAValue | None:
-    return _same_type(op) if "nofold" not in op.properties else None
+    return _same_type(op) if "nofold" not in op.properties and not is_dynamic(op.results[0]) else None
 
 
 def _insert_slice(op: Operation) -> SSAValue | None:
@@ -152,10 +161,13 @@ def _insert_slice(op: Operation) -> SSAValue | None:
             sizes = [int(size) for size in _static(op, "static_sizes")]
             if len(kept_dims(sizes, inner_shape)) == len(inner_shape):
                 op.operands[0] = inner
-    return op.operands[0] if op.operands[0].type == op.results[0].type and segments(op)[2] == 0 else None
+    covers = op.operands[0].type == op.results[0].type and segments(op)[2] == 0 and not is_dynamic(op.results[0])
+    return op.operands[0] if covers else None
 
 
 def _extract_slice(op: Operation) -> SSAValue | None:
+    if is_dynamic(op.results[0]):
+        return None
     if _same_type(op) is not None:
         return op.operands[0]
     producer = defining_op(op.operands[0])
@@ -175,7 +187,7 @@ def _extract_slice(op: Operation) -> SSAValue | None:
 
 def _fill(op: Operation) -> SSAValue | None:
     producer = defining_op(op.operands[1])
-    if producer is None or producer.name != "tensor.empty":
+    if (producer is None or producer.name != "tensor.empty") and not is_dynamic(op.operands[1]):
         empty = make_empty(op.operands[1].type)
         insert_before(op, empty)
         op.operands[1] = empty.results[0]

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects import util
+from tiree.dialects.tensor_dims import is_dynamic, is_same_shape
 from tiree.flow.cse import CSE
 from tiree.flow.structured import erase_op, replace_op
 from tiree.support.shared_layers import SHARED_LAYER
@@ -73,6 +74,8 @@ def _join_reshapes(module: ModuleOp) -> None:
             continue
         source = operands_of(op)[0].owner
         if isinstance(source, Operation) and source.name == op.name:
+            if is_dynamic(source.operands[0]) or is_dynamic(op.operands[0]):
+                continue  # The sizes that `op` names are those of what it reads now.
             op.operands[0] = source.operands[0]
-        if op.operands[0].type == op.results[0].type:
+        if is_same_shape(op):
             replace_op(op, [op.operands[0]])

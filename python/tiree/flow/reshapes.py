@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineMap
 from xdsl.passes import ModulePass
 
 from tiree.dialects.flow import TensorReshapeOp
+from tiree.dialects.tensor_dims import is_dynamic
 from tiree.flow.affine import dim_positions, is_projected_permutation
 from tiree.flow.canonicalize import FOLDERS
 from tiree.flow.cost import is_free
@@ -81,7 +82,7 @@ def reshape(value: SSAValue, shape: Sequence[int], anchor: Operation) -> SSAValu
         empty = make_empty(type)
         insert_before(anchor, empty)
         return empty.results[0]
-    if producer is not None and producer.name == "flow.tensor.reshape":
+    if producer is not None and producer.name == "flow.tensor.reshape" and not is_dynamic(producer.operands[0]):
         value = producer.operands[0]
         if value.type == type:
             return value

@@ -21,6 +21,7 @@ from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_
 from tiree.input.lowering.dynamic_scatter import scatter
 from tiree.input.lowering.dynamic_sort import sort, top_k
 from tiree.input.lowering.elementwise import SCALARS, check_bitcast, map_elements, run_scalar
+from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.shape_values import get_dimension_size
 from tiree.input.lowering.structural import first_argument, ints_property
 from tiree.support.typed import is_tensor_type
@@ -77,13 +78,20 @@ def _transpose(lowering: Lowering, op: Operation) -> None:
 def _slice(lowering: Lowering, op: Operation) -> None:
     starts, limits = ints_property(op, "start_indices"), ints_property(op, "limit_indices")
     strides = ints_property(op, "strides")
-    for dim, size in enumerate(sizes_of(lowering, op.operands[0])):
+    given = sizes_of(lowering, op.operands[0])
+    for dim, size in enumerate(given):
         require_at_least(lowering, op, size, limits[dim], f"limit {limits[dim]} of dimension {dim}")
     sizes: list[Size] = [
         max(0, -(-(limit - start) // stride)) for start, limit, stride in zip(starts, limits, strides, strict=True)
     ]
     sizes = refine(lowering, op, sizes, op.results[0].type)
     if _splat(lowering, op, sizes):
+        return
+    if any(
+        start == 0 and stride == 1 and size is not whole and size != whole
+        for start, stride, size, whole in zip(starts, strides, sizes, given, strict=True)
+    ):
+        _read_box(lowering, op, starts, strides, sizes)
         return
     exprs: list[AffineExpr] = []
     for dim, (start, stride) in enumerate(zip(starts, strides, strict=True)):
@@ -92,6 +100,24 @@ def _slice(lowering: Lowering, op: Operation) -> None:
         exprs.append(expr + start if start else expr)
     map = AffineMapAttr(AffineMap(len(exprs), 0, tuple(exprs)))
     _move(lowering, op, lowering.get(op.operands[0]), map, sizes)
+
+
+def _read_box(
+    lowering: Lowering, op: Operation, starts: Sequence[int], strides: Sequence[int], sizes: Sequence[Size]
+) -> None:
+    """A slice that a map cannot say: a loop that is a whole dimension of a map runs over all of that dimension."""
+    source = lowering.get(op.operands[0])
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        at: list[SSAValue] = []
+        for dim, (start, stride) in enumerate(zip(starts, strides, strict=True)):
+            position = s.index(dim)
+            position = position if stride == 1 else s.mul(position, moves.value_of(s, stride))
+            at.append(position if start == 0 else s.add_(position, moves.value_of(s, start)))
+        return s.extract(source, at)
+
+    lowering.set(op.results[0], lowering.parallel([], moves.new_type(op), body, sizes))
 
 
 def _optimization_barrier(lowering: Lowering, op: Operation) -> None:

@@ -250,7 +250,7 @@ def pad(lowering: Lowering, op: Operation) -> None:
 
 
 def border(lowering: Lowering, op: Operation) -> None:
-    """An import, export or barrier of a program whose entry points have buffer views already."""
+    """An import, export, barrier or view of a program whose entry points have buffer views already: it names sizes."""
     made = op.__class__.create(
         operands=[lowering.get(value) for value in op.operands],
         result_types=[result.type for result in op.results],
@@ -271,6 +271,8 @@ HANDLERS = {
     "hal.tensor.import": border,
     "hal.tensor.export": border,
     "hal.tensor.barrier": border,
+    "flow.tensor.reshape": border,
+    "flow.tensor.bitcast": border,
     "tensor.extract": extract,
     "tensor.pad": pad,
     "tensor.dim": dim,

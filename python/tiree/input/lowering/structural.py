@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType, TensorT
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
+from tiree.dialects.tensor_dims import is_dynamic
 from tiree.input.lowering.context import (
     Lowering,
     ScalarAttr,
@@ -162,6 +163,8 @@ def _reshape(lowering: Lowering, op: Operation) -> None:
         lowering.set(op.results[0], lowering.constant(DenseAttr(type, constant.data)))
         return
     while isinstance(inner := source.owner, Operation) and inner.name == "stablehlo.reshape":
+        if is_dynamic(inner.operands[0]):
+            break
         source = inner.operands[0]
     lowering.set(op.results[0], reshape(lowering, lowering.get(source), type.get_shape()))
 
