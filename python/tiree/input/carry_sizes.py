@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.scf import ForOp, IfOp, WhileOp
 from xdsl.dialects.tensor import DimOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -25,9 +26,11 @@ def _lacks_sizes(value: SSAValue) -> bool:
 
 
 def _tells_sizes(op: Operation, value: SSAValue) -> bool:
-    """Whether `op`, which reads `value`, has its sizes from elsewhere, or is what asks for one."""
+    """Whether `op`, which reads `value`, asks for its sizes, or has those of a loop or branch from elsewhere."""
     if op.name in ("flow.tensor.tie_shape", "tensor.dim"):
         return True
+    if not isinstance(value.owner, WhileOp | ForOp | IfOp):
+        return False  # pads and reshapes are what the lowering replaces
     sizes = operand_dims(op, value)
     return sizes is not None and not any(isinstance(size.owner, DimOp) for size in sizes)
 
