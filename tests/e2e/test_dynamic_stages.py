@@ -47,6 +47,23 @@ func.func @loop(%x: tensor<?xf32>, %n: tensor<i32>) -> tensor<?xf32> {
   return %0#1 : tensor<?xf32>
 }
 """
+CALL = """
+func.func private @turned(%x: tensor<?x2xf32>) -> tensor<?xf32> attributes {noinline} {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<?x2xf32>) -> tensor<2x?xf32>
+  %1 = stablehlo.slice %x [0:1, 0:2] : (tensor<?x2xf32>) -> tensor<1x2xf32>
+  %2 = stablehlo.dot_general %1, %0, contracting_dims = [1] x [0]
+    : (tensor<1x2xf32>, tensor<2x?xf32>) -> tensor<1x?xf32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<1x?xf32>, tensor<f32>) -> tensor<?xf32>
+  return %3 : tensor<?xf32>
+}
+func.func @kept(%x: tensor<?x2xf32>) -> tensor<?xf32> {
+  %0 = call @turned(%x) : (tensor<?x2xf32>) -> tensor<?xf32>
+  %1 = stablehlo.add %0, %0 : tensor<?xf32>
+  return %1 : tensor<?xf32>
+}
+"""
 BORDERS = ("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow", "stream", "hal")
 
 
@@ -60,6 +77,8 @@ def inputs_of(name: str) -> list[np.ndarray]:
         return [floats(5, 7), floats(7, 4)]
     if name == "moved":
         return [floats(3, 2), floats(1, 2)]
+    if name == "kept":
+        return [floats(5, 2)]
     return [floats(6), np.asarray(4, np.int32)]
 
 
@@ -70,6 +89,8 @@ def expected(name: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
     if name == "moved":
         rows = np.concatenate(inputs)
         return [np.pad(rows, ((0, 0), (1, 0))), np.zeros(len(rows), bool)]
+    if name == "kept":
+        return [2 * inputs[0] @ inputs[0][0]]
     return [inputs[0] * (1 + int(inputs[1]))]
 
 
@@ -122,3 +143,17 @@ def test_tiree_goes_on(border: str) -> None:
     loaded = rt.load(module)
     inputs = inputs_of("dense")
     close([np.asarray(one) for one in loaded.dense(*inputs)], expected("dense", inputs))
+
+
+@pytest.mark.parametrize(("name", "program"), [("loop", LOOP), ("kept", CALL)], ids=["loop", "call"])
+def test_tiree_goes_on_from_its_own_text(name: str, program: str) -> None:
+    from tiree.dialects import get_context, read_module
+    from tiree.pipeline import compile_module
+    from tiree.support.options import CompileOptions
+
+    inputs = inputs_of(name)
+    for border, text in texts(program).items():
+        context = get_context()
+        module = compile_module(read_module(text, context), CompileOptions(), border, ctx=context)
+        result = getattr(rt.load(module), name)(*inputs)
+        close([np.asarray(result)], expected(name, inputs))

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.tensor_dims import dynamic_dims, is_dynamic, operand_dims
+from tiree.dialects.util import CallOp
 
 
 def _lacks_sizes(value: SSAValue) -> bool:
@@ -26,10 +27,10 @@ def _lacks_sizes(value: SSAValue) -> bool:
 
 
 def _tells_sizes(op: Operation, value: SSAValue) -> bool:
-    """Whether `op`, which reads `value`, asks for its sizes, or has those of a loop or branch from elsewhere."""
+    """Whether `op`, which reads `value`, asks for its sizes, or has those of a loop, branch or call from elsewhere."""
     if op.name in ("flow.tensor.tie_shape", "tensor.dim"):
         return True
-    if not isinstance(value.owner, WhileOp | ForOp | IfOp):
+    if not isinstance(value.owner, WhileOp | ForOp | IfOp | CallOp):
         return False  # pads and reshapes are what the lowering replaces
     sizes = operand_dims(op, value)
     return sizes is not None and not any(isinstance(size.owner, DimOp) for size in sizes)
