@@ -18,6 +18,7 @@ from tiree.hal.executables import Executables
 from tiree.hal.initialization import Initialization
 from tiree.hal.parameters import parameter_load
 from tiree.hal.recording import Recorder, commands_of, fill_pattern
+from tiree.hal.regions import convert_arguments, erase_unused, replace
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
@@ -88,12 +89,7 @@ class FunctionConverter:
         }
 
     def convert(self) -> None:
-        for block in self.region.blocks:
-            for argument in list(block.args):
-                if convert_type(argument.type) != argument.type:
-                    new = block.insert_arg(convert_type(argument.type), argument.index)
-                    argument.replace_all_uses_with(new)
-                    block.erase_arg(argument)
+        convert_arguments(self.region, convert_type)
         for block in list(self.region.blocks):
             for op in list(block.ops):
                 handler = self.handlers.get(op.name)
@@ -105,20 +101,10 @@ class FunctionConverter:
                     handler(op)
                 elif op.name.startswith("stream."):
                     raise CompileError(Diagnostic(f"{op.name} has no lowering to hal", location_of(op)))
-        self._erase_unused()
-
-    def _erase_unused(self) -> None:
-        """Constants, loads of immutable globals and the like that nothing uses any more."""
-        for block in self.region.blocks:
-            for op in reversed(list(block.ops)):
-                if op.name in _ERASABLE and not any(result.uses for result in op.results):
-                    block.erase_op(op)
+        erase_unused(self.region, _ERASABLE)
 
     def _replace(self, op: Operation, *values: SSAValue) -> None:
-        for old, new in zip(op.results, values, strict=True):
-            old.replace_all_uses_with(new)
-        assert op.parent is not None
-        op.parent.erase_op(op)
+        replace(op, values)
 
     def _new_fence(self) -> SSAValue:
         return self.emitter.value(hal.FenceCreateOp(self.emitter.device()))

@@ -17,6 +17,7 @@ from tiree.dialects.arith import constant_int
 from tiree.dialects.hal_affinity import DeviceAffinityAttr
 from tiree.hal.inline.kernels import Kernels
 from tiree.hal.recording import commands_of, fill_pattern
+from tiree.hal.regions import convert_arguments, erase_unused, replace
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
@@ -78,19 +79,11 @@ class InlineConverter:
         }
 
     def convert(self) -> None:
-        for block in self.region.blocks:
-            for argument in list(block.args):
-                if convert_type(argument.type) != argument.type:
-                    new = block.insert_arg(convert_type(argument.type), argument.index)
-                    argument.replace_all_uses_with(new)
-                    block.erase_arg(argument)
+        convert_arguments(self.region, convert_type)
         for block in list(self.region.blocks):
             for op in list(block.ops):
                 self._convert(op)
-        for block in self.region.blocks:
-            for op in reversed(list(block.ops)):
-                if op.name in _ERASABLE and not any(result.uses for result in op.results):
-                    block.erase_op(op)
+        erase_unused(self.region, _ERASABLE)
 
     def _convert(self, op: Operation) -> None:
         handler = self.handlers.get(op.name)
@@ -104,10 +97,7 @@ class InlineConverter:
             raise CompileError(Diagnostic(what, location_of(op), "compile it for async-internal"))
 
     def _replace(self, op: Operation, *values: SSAValue) -> None:
-        for old, new in zip(op.results, values, strict=True):
-            old.replace_all_uses_with(new)
-        assert op.parent is not None
-        op.parent.erase_op(op)
+        replace(op, values)
 
     def _rename(self, op: Operation) -> None:
         types = [result.type for result in op.results]
