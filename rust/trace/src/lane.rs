@@ -47,14 +47,13 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         let Some(lane) = self.0.take() else { return };
-        let (generation, text) = {
+        session::add(|| {
             let mut lane = lane.lock();
             lane.close();
             // Kept before the lane is unlocked: whoever finds the lane empty and looks there next does not miss them.
             dispatches::keep(std::mem::take(&mut lane.sums));
-            (lane.generation, std::mem::take(&mut lane.text))
-        };
-        session::add(generation, &text);
+            lane.take()
+        });
         LANES.lock().retain(|other| !Arc::ptr_eq(other, &lane));
     }
 }
@@ -82,13 +81,18 @@ impl Lane {
         }
     }
 
-    /// The text, when it is time to write it.
-    fn due(&mut self, at: u64) -> Option<(u64, Text)> {
+    /// Whether it is time to write the text.
+    fn due(&mut self, at: u64) -> bool {
         let due = self.text.len() >= FULL || at.saturating_sub(self.written) >= STALE && !self.text.is_empty();
-        due.then(|| {
+        if due {
             self.written = at;
-            (self.generation, std::mem::take(&mut self.text))
-        })
+        }
+        due
+    }
+
+    /// The text and the timeline that it belongs to.
+    fn take(&mut self) -> (u64, Text) {
+        (self.generation, std::mem::take(&mut self.text))
     }
 }
 
@@ -111,7 +115,7 @@ pub(crate) fn record_share(mut share: Share) {
             Some(open) if open.dispatch == share.dispatch => {
                 open.end = share.end;
                 open.workgroups += share.workgroups;
-                None
+                false
             }
             _ => {
                 lane.close();
@@ -127,17 +131,21 @@ pub(crate) fn record_share(mut share: Share) {
 pub(crate) fn with_sums(change: impl FnOnce(&mut Sums)) {
     with_lane(|lane| {
         change(&mut lane.sums);
-        None
+        false
     });
 }
 
-fn with_lane(change: impl FnOnce(&mut Lane) -> Option<(u64, Text)>) {
-    // A thread that is ending has no lane.
-    let due = HANDLE.try_with(|handle| change(&mut handle.lane().lock())).ok().flatten();
-    // Written when the lane is not locked: `end` locks in the other order.
-    if let Some((generation, text)) = due {
-        session::add(generation, &text);
-    }
+/// Changes the lane of this thread and writes its text if `change` says that it is due. A thread that is ending has no
+/// lane.
+fn with_lane(change: impl FnOnce(&mut Lane) -> bool) {
+    let _ = HANDLE.try_with(|handle| {
+        let lane = handle.lane();
+        // Let go before the text is written: `end` locks the timeline, then the lanes, and so does `add`.
+        let due = change(&mut lane.lock());
+        if due {
+            session::add(|| lane.lock().take());
+        }
+    });
 }
 
 /// Passes on what all lanes hold of the current timeline.
@@ -146,8 +154,8 @@ pub(crate) fn drain_all(mut take: impl FnMut(&[u8])) {
     for lane in LANES.lock().iter() {
         let mut lane = lane.lock();
         lane.close();
-        let text = std::mem::take(&mut lane.text);
-        if lane.generation == generation {
+        let (recorded, text) = lane.take();
+        if recorded == generation {
             take(&text);
         }
         // A lane says its name anew to the next timeline, even when this was its last event.

@@ -95,11 +95,13 @@ pub(crate) fn current() -> (u64, u64) {
     (GENERATION.load(Ordering::Acquire), ZERO.load(Ordering::Relaxed))
 }
 
-/// Adds the events of a lane, unless their timeline has ended.
-pub(crate) fn add(generation: u64, text: &[u8]) {
+/// Adds the events that `take` takes out of a lane, with the timeline that they belong to; they are dropped when it has
+/// ended. `end` comes before or after all of this: between the lane and the file it would miss them.
+pub(crate) fn add(take: impl FnOnce() -> (u64, Text)) {
     let mut session = SESSION.lock();
+    let (generation, text) = take();
     if let Some(session) = session.as_mut().filter(|_| GENERATION.load(Ordering::Acquire) == generation) {
-        session.file.add(text);
+        session.file.add(&text);
     }
 }
 

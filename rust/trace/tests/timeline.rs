@@ -84,6 +84,50 @@ fn nothing_of_many_threads_is_lost() {
     std::fs::remove_file(path).unwrap();
 }
 
+/// A scope ends when its closures have returned; what the threads do on their way out may come after `end`.
+#[test]
+fn nothing_of_threads_on_their_way_out_is_lost() {
+    let (_turn, path) = turn("leaving");
+    for _ in 0..400 {
+        begin(&path).unwrap();
+        std::thread::scope(|threads| {
+            for _ in 0..4 {
+                threads.spawn(|| tiree_trace::instant("test", "leave", |_| ()));
+            }
+        });
+        end().unwrap();
+        assert_eq!(named(&read(&path), "leave").len(), 4);
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
+/// A lane that is due goes to the file while its thread records on; `end` may come at any time.
+#[test]
+fn what_is_on_its_way_to_the_file_at_the_end_is_not_lost() {
+    let (_turn, path) = turn("due");
+    let name = "n".repeat(1 << 12);
+    for _ in 0..400 {
+        begin(&path).unwrap();
+        let recorded = std::sync::atomic::AtomicU64::new(0);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                while tiree_trace::timeline() {
+                    tiree_trace::instant("test", &name, |_| ());
+                    recorded.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+                }
+            });
+            while recorded.load(std::sync::atomic::Ordering::SeqCst) < 31 {
+                std::hint::spin_loop();
+            }
+            let before = recorded.load(std::sync::atomic::Ordering::SeqCst);
+            end().unwrap();
+            let found = named(&read(&path), &name).len() as u64;
+            assert!(found >= before, "{found} of {before}");
+        });
+    }
+    std::fs::remove_file(path).unwrap();
+}
+
 #[test]
 fn the_file_is_valid_and_has_what_is_old_before_the_end() {
     let (_turn, path) = turn("old");
