@@ -79,7 +79,7 @@ fuzz-bytecode: install ## Read 100,000 damaged files of MLIR bytecode (minutes)
 	TIREE_FUZZ_BYTECODE=20000 $(BIN)/python -m pytest -q tests/dialects/bytecode/test_damaged.py
 
 phases: install ## Carry on 100 programs from every phase, iree-compile's text by Tiree and the reverse (minutes)
-	TIREE_PHASE_PROGRAMS=100 $(BIN)/python -m pytest -q tests/phases
+	TIREE_PHASE_PROGRAMS=100 $(BIN)/python -m pytest -q -n 2 tests/phases
 
 functions: install ## Functions of jax.numpy, lax, nn, scipy.special: each in all of its types (minutes)
 	TIREE_ALL_TYPES=1 $(BIN)/python -m pytest -q tests/proofs/test_jax_functions.py
