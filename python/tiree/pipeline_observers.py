@@ -186,15 +186,27 @@ class DumpPhases(PipelineObserver):
 
 
 class DumpExecutables(PipelineObserver):
-    """Writes each executable after the phase that makes it: its source, its configuration, or its binary."""
+    """Writes each executable after the phase that makes it: its source, its configuration, its binary, and modules that
+    time each of its dispatches.
+    """
 
     def __init__(
-        self, name: str, *, sources: str | None = None, configurations: str | None = None, binaries: str | None = None
+        self,
+        name: str,
+        *,
+        sources: str | None = None,
+        configurations: str | None = None,
+        binaries: str | None = None,
+        benchmarks: str | None = None,
+        stream: TextIO | None = None,
     ) -> None:
+        """`stream` gets a remark on dispatches of which no benchmark can be written."""
         self._name = name
         self._texts = {"executable-sources": sources, "executable-configurations": configurations}
         self._binaries = binaries
-        for folder in (sources, configurations, binaries):
+        self._benchmarks = benchmarks
+        self._stream = stream or sys.stderr
+        for folder in (sources, configurations, binaries, benchmarks):
             if folder is not None:
                 os.makedirs(folder, exist_ok=True)
 
@@ -202,6 +214,8 @@ class DumpExecutables(PipelineObserver):
         folder = self._texts.get(phase.name)
         if folder is not None:
             self._write_texts(folder, module)
+        if self._benchmarks is not None and phase.name == _BENCHMARKED:
+            self._write_benchmarks(self._benchmarks, module)
         if self._binaries is not None and phase.name == "executable-targets":
             self._write_binaries(self._binaries, module)
 
@@ -226,6 +240,24 @@ class DumpExecutables(PipelineObserver):
                 path = os.path.join(folder, f"{self._name}_{_symbol(parent)}_{_symbol(op)}.so")
                 with open(path, "wb") as stream:
                     stream.write(data.buffer)
+
+    def _write_benchmarks(self, folder: str, module: ModuleOp) -> None:
+        from tiree.dialects import print_module
+        from tiree.hal.dispatch_benchmarks import DispatchBenchmarks
+
+        benchmarks = DispatchBenchmarks(module)
+        for name, benchmark in benchmarks.modules():
+            path = os.path.join(folder, f"{self._name}_{name}_benchmark.mlir")
+            with open(path, "w", encoding="utf-8") as stream:
+                stream.write(f"// tiree-compile --compile-from={_BENCHMARKED} THIS_FILE -o FILE.vmfb\n")
+                stream.write("// tiree-benchmark-module --module=FILE.vmfb --batch_size=100\n")
+                stream.write(print_module(benchmark))
+        for name in benchmarks.left_out:
+            self._stream.write(f"remark: @{name}: no benchmark of calls with sizes that are known when it runs\n")
+
+
+# After this phase kernels have their strategies and the host's code is the schedule.
+_BENCHMARKED = "executable-configurations"
 
 
 def _symbol(op: Operation) -> str:

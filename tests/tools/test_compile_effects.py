@@ -143,6 +143,8 @@ def dumps(kind: str, suffix: str) -> Effect:
     return effect(f"--iree-hal-dump-executable-{kind}-to=d", writes(suffix, "d"), module())
 
 
+DUMPED = {"sources": ".mlir", "configurations": ".mlir", "binaries": ".so", "intermediates": ".ll",
+          "benchmarks": "_benchmark.mlir"}  # fmt: skip
 EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
     "o": effect("-o y", lambda done: "y" in done.files and not done.raw, ("add.mlir", CPU)),
     "help": effect("--help", prints("USAGE: tiree-compile"), ("add.mlir", CPU, "--compile-to=input")),
@@ -239,10 +241,10 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         effect(f"{LEVEL}=2", holds(NAME, PLACE, lacks=(TEXT,)), module("two", NO_MAP, f"{LEVEL}=1")),
         effect(f"{LEVEL}=3", holds(NAME, PLACE, TEXT), module("two", NO_MAP)),
     ),
-    "iree-hal-dump-executable-sources-to": dumps("sources", ".mlir"),
-    "iree-hal-dump-executable-configurations-to": dumps("configurations", ".mlir"),
-    "iree-hal-dump-executable-binaries-to": dumps("binaries", ".so"),
-    "iree-hal-dump-executable-intermediates-to": dumps("intermediates", ".ll"),
+    "iree-hal-benchmark-dispatch-repeat-count": effect(
+        "--iree-hal-benchmark-dispatch-repeat-count=3", prints("hal.command_buffer.dispatch", 3), at("hal")
+    ),
+    **{f"iree-hal-dump-executable-{kind}-to": dumps(kind, suffix) for kind, suffix in DUMPED.items()},
     "iree-hal-dump-executable-files-to": tuple(dumps("files", suffix) for suffix in (".mlir", ".so", ".ll", ".s")),
     "iree-vm-emit-polyglot-zip": effect(
         "--iree-vm-emit-polyglot-zip=false",

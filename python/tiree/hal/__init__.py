@@ -61,11 +61,13 @@ def hal_passes(options: CompileOptions) -> list[ModulePass]:
     if model in MODELS:
         return [ElideStagingCopiesPass(), ConvertToInlinePass(static=model == STATIC, functions_by_name=by_name)]
     only_host: list[ModulePass] = [CheckHostOnlyPass()] if model == "host-only" else []
-    return [
-        *only_host,
-        ElideStagingCopiesPass(),
-        ConvertToHALPass(
-            memoize=options.hal_memoization and options.hal_indirect_command_buffers,
-            functions_by_name=by_name,
-        ),
-    ]
+    convert = ConvertToHALPass(
+        memoize=options.hal_memoization and options.hal_indirect_command_buffers,
+        functions_by_name=by_name,
+    )
+    passes: list[ModulePass] = [*only_host, ElideStagingCopiesPass(), convert]
+    if options.hal_benchmark_dispatch_repeat_count > 1:
+        from tiree.hal.repeat_dispatches import RepeatDispatchesPass
+
+        passes.append(RepeatDispatchesPass(options.hal_benchmark_dispatch_repeat_count))
+    return passes

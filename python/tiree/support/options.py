@@ -69,6 +69,8 @@ class CompileOptions:
     hal_memoization: bool = True
     hal_indirect_command_buffers: bool = True
     hal_link_executables: bool = True
+    hal_benchmark_dispatch_repeat_count: int = 1
+    """How often each dispatch is recorded, for timing; more than once, results mean nothing."""
     hal_executable_debug_level: int = 2
     """What executables say of themselves: 1 their name, 2 also source locations, 3 also their text; 0 nothing."""
 

@@ -1,7 +1,8 @@
 """`tiree-benchmark-module`: times functions of a module, in the forms that Google Benchmark prints.
 
 Each function is warmed up, then called often enough to fill the minimal time, as often as there are repetitions; with
-several, mean, median, standard deviation and coefficient of variation follow.
+several, mean, median, standard deviation and coefficient of variation follow. A function that times one dispatch (its
+reflection says so: `iree.benchmark = "dispatch"`) gets `--batch_size=` as its argument.
 """
 
 from __future__ import annotations
@@ -145,16 +146,21 @@ def _matches(pattern: str, name: str) -> bool:
 
 
 def _functions(parsed: ParsedFlags, session: Session) -> list[_native.VmFunction]:
-    """The function asked for, or every export without arguments."""
+    """The function asked for, or every export without arguments and every one that times a dispatch."""
     if parsed["function"]:
         return [session.function(parsed["function"])]
     module = session.modules[-1]
     exports = [module.lookup_function(n) for n in module.function_names if not n.startswith("__")]
-    found = [f for f in exports if f is not None and f.cconv.startswith("0v_")]
+    found = [f for f in exports if f is not None and (f.cconv.startswith("0v_") or _times_dispatch(f))]
     if not found:
         names = ", ".join(f.name for f in exports if f is not None)
         raise fail("no export without arguments", f"name one with --function= and --input=; there are: {names}")
     return found
+
+
+def _times_dispatch(function: _native.VmFunction) -> bool:
+    """Whether the function runs one dispatch as often as its argument says."""
+    return function.cconv.startswith("0i_") and function.reflection.get("iree.benchmark") == "dispatch"
 
 
 def _name(function: _native.VmFunction) -> str:
@@ -168,7 +174,10 @@ def _benchmark(
     from tiree import _native
     from tiree.tools.runtime_session import CALL_ERRORS, failed
 
-    inputs, fence = session.read_inputs(function, parsed["input"])
+    texts = parsed["input"]
+    if not texts and _times_dispatch(function):
+        texts = [str(parsed["batch_size"])]
+    inputs, fence = session.read_inputs(function, texts)
     if fence is not None:
         raise fail(f"@{function.name} is asynchronous (coarse-fences)", "compile with the default execution model")
 

@@ -236,7 +236,7 @@ def _observers(
     return observers, timing, report
 
 
-_DUMPS = ("sources", "configurations", "binaries")
+_DUMPS = ("sources", "configurations", "binaries", "benchmarks")
 
 
 def check_pass_names(names: Sequence[str], extensions: Extensions) -> None:

@@ -108,8 +108,11 @@ FLAGS: tuple[Flag, ...] = (
     Flag("iree-hal-executable-debug-level", "int", "executables hold 1 names, 2 also locations, 3 sources; 0 none", 2),
     Flag("iree-hal-dump-executable-sources-to", "str", "folder for executables before codegen", "", metavar="DIR"),
     Flag("iree-hal-dump-executable-configurations-to", "str", "folder for configured executables", "", metavar="DIR"),
+    Flag("iree-hal-dump-executable-benchmarks-to", "str", "folder for modules that time dispatches", "", metavar="DIR"),
     Flag("iree-hal-dump-executable-binaries-to", "str", "folder for the ELF files", "", metavar="DIR"),
     Flag("iree-hal-dump-executable-intermediates-to", "str", "folder for LLVM IR and assembly", "", metavar="DIR"),
+    Flag("iree-hal-benchmark-dispatch-repeat-count", "int", "times that each dispatch is recorded, to be timed", 1,
+         limits=(1, 10000)),
     Flag("iree-hal-dump-executable-files-to", "str", "folder for all of these", "", metavar="DIR"),
     # The bytecode module.
     Flag("iree-vm-target-index-bits", "choice", "bits of index in the VM", "64", choices=("64",),
@@ -173,8 +176,6 @@ REFUSED: dict[str, str] = {
     "iree-opt-data-tiling": "constant operands are packed where the chosen strategy wants it, without a flag",
     "iree-dispatch-creation-data-tiling": "constant operands are packed where the strategy wants it, without a flag",
     "iree-hal-force-indirect-command-buffers": "indirect command buffers are the default wherever they can be recorded",
-    "iree-hal-dump-executable-benchmarks-to": "tiree-benchmark-module times whole functions, not dispatches",
-    "iree-hal-benchmark-dispatch-repeat-count": "use tiree-benchmark-module --benchmark_repetitions",
     "iree-stream-partitioning-favor": "partitions favour peak memory, IREE's default",
     "iree-stream-resource-index-bits": "resource sizes are 64-bit",
     "iree-stream-resource-max-allocation-size": "allocations have no limit of their own",
@@ -206,6 +207,7 @@ _FIELDS: dict[str, str] = {
     "iree-hal-memoization": "hal_memoization",
     "iree-hal-indirect-command-buffers": "hal_indirect_command_buffers",
     "iree-hal-link-executables": "hal_link_executables",
+    "iree-hal-benchmark-dispatch-repeat-count": "hal_benchmark_dispatch_repeat_count",
     "iree-hal-executable-debug-level": "hal_executable_debug_level",
     "iree-hal-dump-executable-intermediates-to": "dump_intermediates_to",
     "tiree-share-layers": "share_layers",
@@ -272,6 +274,12 @@ def options_from_flags(parsed: ParsedFlags) -> CompileOptions:
     values["hal_target_devices"] = tuple(options_devices(parsed))
     values["hal_target_backends"] = options_backends(parsed)
     check_model(parsed["iree-execution-model"], values["hal_target_backends"], parsed["iree-hal-target-device"])
+    if parsed["iree-execution-model"].startswith("inline") and values["hal_benchmark_dispatch_repeat_count"] > 1:
+        raise fail(
+            f"--iree-execution-model={parsed['iree-execution-model']} records no dispatches that "
+            "--iree-hal-benchmark-dispatch-repeat-count could repeat",
+            "leave out one of them",
+        )
     options = CompileOptions(**values)
     return replace(options, recorded_flags=recorded_flags(parsed), threads=1 if parsed["mlir-disable-threading"] else 0)
 
