@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, StringAttr, UnitAttr
-from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from tiree.dialects import util
-from tiree.dialects.arith import ConstantOp
+from tiree.dialects.arith import ConstantOp, constant_int
 from tiree.dialects.hal_ops import BufferViewDimOp
 from tiree.dialects.tensor_dims import dim_size, is_dynamic
-from tiree.input.lowering.dims import place_of
+from tiree.input.lowering.size_names import UNKNOWN, place_of
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.marks import SIZE_CHECK
@@ -33,6 +33,7 @@ def check_loops(function: util.FuncOp) -> None:
     """Adds the checks of all structured ops of `function` on `?`."""
     checker = _Checker(function)
     for op in list(function.body.walk()):
+        checker.note(op)
         if op.name in _LOOPS and any(is_dynamic(value) for value in op.operands):
             checker.check(op)
 
@@ -62,6 +63,15 @@ def _linear(expr: AffineExpr) -> tuple[int, dict[int, int]] | None:
             return None
 
 
+def _compared(op: Operation) -> Operation | None:
+    """The comparison for equality that a check of sizes asks for."""
+    condition = op.operands[0] if op.name == "cf.assert" and SIZE_CHECK in op.attributes else None
+    compare = condition.op if isinstance(condition, OpResult) else None
+    if compare is None or compare.name != "arith.cmpi" or int_of(compare.properties["predicate"]):
+        return None
+    return compare
+
+
 class _Checker:
     """The checks of one function. `same` says which sizes have been found equal already."""
 
@@ -70,15 +80,37 @@ class _Checker:
         self.entry = function.body.blocks[0]
         self.names = _argument_names(function)
         self.same: dict[SSAValue, Size] = {}
+        self.passed: set[tuple[Block | None, frozenset[Size]]] = set()
+        """What has been compared before, and in which block."""
         for equal in self._known():
             self._unite(*equal.operands)
 
     def _known(self) -> Iterator[Operation]:
         for op in self.entry.ops:
-            condition = op.operands[0] if op.name == "cf.assert" and SIZE_CHECK in op.attributes else None
-            compare = condition.op if isinstance(condition, OpResult) else None
-            if compare is not None and compare.name == "arith.cmpi" and not int_of(compare.properties["predicate"]):
+            compare = _compared(op)
+            if compare is not None:
                 yield compare
+
+    def note(self, op: Operation) -> None:
+        """Keeps in mind what a check of sizes compares."""
+        compare = _compared(op)
+        if compare is not None:
+            self.passed.add((op.parent, frozenset(self._number(value) for value in compare.operands)))
+
+    def _number(self, value: SSAValue) -> Size:
+        known = constant_int(value)
+        return self._find(value) if known is None else known
+
+    def _has_passed(self, op: Operation, first: Size, second: Size) -> bool:
+        """Whether a check before `op`, in its block or around it, has compared the two."""
+        pair = frozenset((first, second))
+        block = op.parent
+        while block is not None:
+            if (block, pair) in self.passed:
+                return True
+            outer = block.parent_op()
+            block = None if outer is None else outer.parent
+        return False
 
     def _find(self, size: Size) -> Size:
         while not isinstance(size, int) and size in self.same:
@@ -132,6 +164,8 @@ class _Checker:
         if isinstance(second, int):
             what = f"{op.name} has operands of sizes {first} and {second}, which must be equal"
             raise CompileError(Diagnostic(what, location_of(op)))
+        if self._has_passed(op, first, second):
+            return
         if self._argument(second) is None and not isinstance(first, int) and self._argument(first) is not None:
             first, second = second, first
         ops: list[Operation] = []
@@ -159,9 +193,11 @@ class _Checker:
             ops.append(arith.MuliOp(value(extent), value(factor)))
             ops.append(arith.AddiOp(total, ops[-1].results[0]))
             total = ops[-1].results[0]
-        fits = arith.CmpiOp(total, value(size), "sle")
+        fits = arith.CmpiOp(value(size), total, "sge")
         ops.append(fits)
-        text = f"@{self.function.sym_name.data}: {self._describe(size)} is less than what is read for {place_of(op)}"
+        text = (
+            f"@{self.function.sym_name.data}: {self._describe(op, size)} is less than what is read for {place_of(op)}"
+        )
         self._add(op, ops, text)
 
     def _add(self, op: Operation, ops: list[Operation], text: str) -> None:
@@ -180,11 +216,11 @@ class _Checker:
             return None
         return view.index, int_of(op.properties["index"])
 
-    def _describe(self, size: Size) -> str:
+    def _describe(self, op: Operation, size: Size) -> str:
         if isinstance(size, int):
             return str(size)
         found = self._argument(size)
-        return "a computed size" if found is None else f"dimension {found[1]} of {self._who(found[0])}"
+        return _as_operand(op, size) if found is None else f"dimension {found[1]} of {self._who(found[0])}"
 
     def _who(self, number: int) -> str:
         name = self.names[number] if number < len(self.names) else ""
@@ -194,9 +230,18 @@ class _Checker:
         found = self._argument(second)
         head = f"@{self.function.sym_name.data}: "
         if found is None:
-            return f"{head}{self._describe(second)} must equal {self._describe(first)} for {place_of(op)}"
+            return f"{head}{self._describe(op, second)} must equal {self._describe(op, first)} for {place_of(op)}"
         who = f"{self._who(found[0])}: dimension {found[1]}"
-        return f"{head}{who} must equal {self._describe(first)} for {place_of(op)}"
+        return f"{head}{who} must equal {self._describe(op, first)} for {place_of(op)}"
+
+
+def _as_operand(op: Operation, size: SSAValue) -> str:
+    """The dimension of an operand that has this size."""
+    for number, operand in enumerate(op.operands, 1):
+        for dim in range(len(operand.type.get_shape()) if is_tensor_type(operand.type) else 0):
+            if dim_size(operand, dim) is size:
+                return f"dimension {dim} of operand {number}"
+    return UNKNOWN
 
 
 def _argument_names(function: util.FuncOp) -> list[str]:

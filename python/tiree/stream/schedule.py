@@ -91,16 +91,16 @@ class Scheduler(TensorOps):
         self.borders.add_arguments()
         self._places = {block: number for number, block in enumerate(self.region.blocks)}
         for block in self.region.blocks:
+            first = block.first_op or self._any_op()
             for argument, resource in self.borders.resources(block):
-                self.name(argument, self._arrived(argument, resource, block.first_op or self._any_op()))
+                self.name(argument, self._arrived(argument, resource, first))
             self.timepoint = self.borders.timepoint(block)
             for op in list(block.ops):
                 self._one(op)
             # Other blocks may not see what a wait returned here.
             for storage, resource in self._before_waits.items():
                 storage.resource = resource
-            self._before_waits = {}
-            self._signalled, self._signalled_at = set(), None
+            self._before_waits, self._signalled, self._signalled_at = {}, set(), None
             self.forget_sizes()
         for op in reversed(self._dead):
             op.detach()

@@ -96,6 +96,8 @@ class ModuleState:
         """Functions of other modules that may be absent, and what is called instead."""
         self.binaries: dict[tuple[str, str], Operation] = {}
         """`hal.executable.binary` by the names of executable and variant."""
+        self.size_check: vm.FuncOp | None = None
+        """The function that checks of sizes share (`convert_checks.py`)."""
 
     def rodata_op(self, value: Attribute, name: str, alignment: int, mime_type: str = "") -> vm.RodataOp:
         """The rodata of `value`, made on first use; equal values share one."""

@@ -123,6 +123,8 @@ def _convert_module(source: ModuleOp, name: str) -> vm.ModuleOp:
     if init is not None:
         converted.append(init)
         exports.append(vm.ExportOp("__init", "__init"))
+    if state.size_check is not None:
+        converted.append(state.size_check)
 
     target = vm.ModuleOp(name)
     body = target.body.block

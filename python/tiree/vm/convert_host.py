@@ -11,15 +11,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tiree.dialects import vm
 from tiree.dialects.cf_ext import SwitchOp
 from tiree.support.branches import branch_arguments
-from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_integer_attr
 from tiree.vm.builder import FunctionBuilder, convert_type, fail, scalar_suffix
 from tiree.vm.convert_arith import extended
+from tiree.vm.convert_checks import convert_assert, fail_if
 from tiree.vm.convert_hal import segments
 
 Handler = Callable[[FunctionBuilder, Operation], None]
-
-_INVALID_ARGUMENT, _FAILED_PRECONDITION = 3, 9
 
 
 def _br(b: FunctionBuilder, op: Operation) -> None:
@@ -47,28 +45,9 @@ def _switch(b: FunctionBuilder, op: Operation) -> None:
     b.block.add_op(vm.BranchOp(b.blocks[op.default_block], passed[0]))
 
 
-def _assert(b: FunctionBuilder, op: Operation) -> None:
-    message = op.properties["msg"]
-    assert isinstance(message, StringAttr)
-    failed = b.value("xor.i32", [b.get(op.operands[0]), b.i32(1)], i32)
-    wrong = _INVALID_ARGUMENT if SIZE_CHECK in op.attributes else _FAILED_PRECONDITION
-    code = b.value("select.i32", [failed, b.i32(wrong), b.i32(0)], i32)
-    _fail_if(b, code, message.data)
-
-
-def _fail_if(b: FunctionBuilder, status: SSAValue, message: str) -> None:
-    """Ends the invocation when `status` is not OK; emission goes on where it is."""
-    going_on = b.new_block()
-    failing = Block()
-    b.failures.append(failing)
-    failing.add_op(vm.fail_op(status, message))
-    b.block.add_op(vm.CondBranchOp(status, failing, [], going_on, []))
-    b.block = going_on
-
-
 def _check_ok(b: FunctionBuilder, op: Operation) -> None:
     message = op.properties.get("message")
-    _fail_if(b, b.get(op.operands[0]), message.data if isinstance(message, StringAttr) else "")
+    fail_if(b, b.get(op.operands[0]), message.data if isinstance(message, StringAttr) else "")
 
 
 def _unreachable(b: FunctionBuilder, op: Operation) -> None:
@@ -204,7 +183,7 @@ HANDLERS: dict[str, Handler] = {
     "cf.br": _br,
     "cf.cond_br": _cond_br,
     "cf.switch": _switch,
-    "cf.assert": _assert,
+    "cf.assert": convert_assert,
     "util.status.check_ok": _check_ok,
     "util.unreachable": _unreachable,
     "util.return": _return,

@@ -9,7 +9,8 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects.arith import ConstantOp
 from tiree.dialects.util_types import assumed_bounds
 from tiree.input.lowering.context import Lowering
-from tiree.input.lowering.dims import check, describe, place_of
+from tiree.input.lowering.dims import check, head
+from tiree.input.lowering.size_names import describe, place_of
 from tiree.support.typed import is_integer_type
 
 
@@ -19,7 +20,7 @@ def assume(lowering: Lowering, op: Operation) -> None:
     operands = [lowering.get(value) for value in op.operands]
     for number, value in enumerate(operands):
         low, high, divisor = assumed_bounds(op, number)
-        who = f"@{getattr(lowering, 'stack', [''])[0]}: {describe(lowering, value)}"
+        who = f"{head(lowering)}{describe(lowering, value, op)}"
         if high is not None:
             _check(lowering, "ule", value, high, f"{who} must be at most {high} for {place_of(op)}")
         if low > 0:

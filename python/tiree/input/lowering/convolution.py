@@ -141,7 +141,9 @@ class _Loops:
         n = self.numbers
         given, window = sizes_of_new(lowering, value), sizes_of_new(lowering, kernel)
         features = arithmetic(lowering, "mul", window[n.kernel_input_feature_dimension], self.feature_groups)
-        require_equal(lowering, op, features, given[n.input_feature_dimension])
+        wanted = f"{self.feature_groups} times the input features of the kernel"
+        called = wanted, f"dimension {n.input_feature_dimension} of operand 1"
+        require_equal(lowering, op, features, given[n.input_feature_dimension], called)
         sizes: dict[int, Size] = {
             n.output_batch_dimension: given[n.input_batch_dimension],
             n.output_feature_dimension: window[n.kernel_output_feature_dimension],

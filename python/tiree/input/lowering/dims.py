@@ -7,16 +7,14 @@ dimension must be what, and from there on one value stands for both sizes.
 
 from __future__ import annotations
 
-import os.path
 from collections.abc import Sequence
 
 from xdsl.dialects import arith, cf, tensor
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, NameLoc, StringAttr, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, StringAttr, UnitAttr
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 
-from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type
-from tiree.support.locations import location_of
+from tiree.input.lowering.size_names import describe, name_of, place_of
 from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_tensor_type
 
@@ -28,11 +26,6 @@ def is_dynamic(type: Attribute) -> bool:
 def concerns_dynamic(op: Operation) -> bool:
     """Whether an operand or a result of `op` has a `?` dimension."""
     return any(is_dynamic(value.type) for value in (*op.operands, *op.results))
-
-
-def name_of(argument: BlockArgument) -> str:
-    location = argument.location
-    return argument.name_hint or (location.desc.data if isinstance(location, NameLoc) else "")
 
 
 def note_sizes(lowering: Lowering, value: SSAValue, argument: BlockArgument | None = None) -> None:
@@ -76,60 +69,28 @@ def sizes_of_new(lowering: Lowering, value: SSAValue) -> tuple[Size, ...]:
     return known
 
 
-def place_of(op: Operation) -> str:
-    """The operation and where it stands, for a message of the running program."""
-    place = location_of(op)
-    folder, _, rest = place.rpartition(os.path.sep)
-    return f"{op.name} at {rest if folder else place}"
-
-
-def describe(lowering: Lowering, size: Size) -> str:
-    if isinstance(size, int):
-        return str(size)
-    known = lowering.shapes.arguments.get(size)
-    if known is None:
-        return _expression(lowering, size)
-    number, name, dim = known
-    return f"dimension {dim} of argument {number}{f' (%{name})' if name else ''}"
-
-
-_SIGNS = {"arith.addi": " + ", "arith.subi": " - ", "arith.muli": " * "}
-
-
-def _expression(lowering: Lowering, size: SSAValue) -> str:
-    """A computed size in words, where that is short."""
-    if isinstance(size, BlockArgument):
-        return f"argument {size.index + 1}" if size.block is lowering.shapes.entry else "a computed size"
-    op = size.op if isinstance(size, OpResult) else None
-    if op is not None and op.name == "arith.constant":
-        return str(constant_int(size))
-    if op is not None and op.name in _SIGNS:
-        parts = [describe(lowering, operand) for operand in op.operands]
-        if op.name == "arith.muli":
-            parts = [f"({part})" if " + " in part or " - " in part else part for part in parts]
-        return _SIGNS[op.name].join(parts)
-    if op is not None and op.name.startswith("arith.index_cast"):
-        return describe(lowering, op.operands[0])
-    return "a computed size"
-
-
 def check(lowering: Lowering, equal: SSAValue, message: str) -> None:
     check = cf.AssertOp.create(operands=[equal], properties={"msg": StringAttr(message)})
     check.attributes[SIZE_CHECK] = UnitAttr()
     lowering.emit_op(check)
 
 
-def require_equal(lowering: Lowering, op: Operation, first: Size, second: Size) -> Size:
+def require_equal(
+    lowering: Lowering, op: Operation, first: Size, second: Size, called: tuple[str, str] = ("", "")
+) -> Size:
     """Both sizes must be equal where `op` stands; returns what stands for both.
 
-    Raises `Unsupported` for two numbers that differ.
+    `called` says what they are where neither an argument nor an operand has them. Raises `Unsupported` for two numbers
+    that differ.
     """
     shapes = lowering.shapes
     first, second = shapes.representative(first), shapes.representative(second)
     if first is second or first == second:
         return first
+    words = list(called)
     if isinstance(second, int):
         first, second = second, first
+        words.reverse()
     if isinstance(second, int):
         raise Unsupported(f"with sizes {first} and {second}, which must be equal,")
     if _same_expression(first, second):
@@ -139,8 +100,9 @@ def require_equal(lowering: Lowering, op: Operation, first: Size, second: Size) 
         checked, other = second, first
         if not isinstance(first, int) and first in shapes.arguments and second not in shapes.arguments:
             checked, other = first, second
+            words.reverse()
         equal = lowering.scalars().cmpi("eq", checked, lowering.index_of(other))
-        check(lowering, equal, _message(lowering, op, other, checked))
+        check(lowering, equal, _message(lowering, op, (other, words[0]), (checked, words[1])))
     if lowering.block is shapes.entry:
         shapes.unite(second, first)
     return first
@@ -163,24 +125,34 @@ def _same_expression(a: Size, b: Size, depth: int = 8) -> bool:
     )
 
 
-def _message(lowering: Lowering, op: Operation, first: Size, second: SSAValue) -> str:
-    function = getattr(lowering, "stack", [""])[0]
-    known = lowering.shapes.arguments.get(second)
-    other = describe(lowering, first)
+def _message(lowering: Lowering, op: Operation, first: tuple[Size, str], second: tuple[SSAValue, str]) -> str:
+    """That the second size must equal the first; each comes with what the operation takes it for."""
+    known = lowering.shapes.arguments.get(second[0])
+    other = describe(lowering, first[0], op, first[1])
     if known is None:
-        return f"@{function}: {describe(lowering, second)} must equal {other} for {place_of(op)}"
+        return f"{head(lowering)}{describe(lowering, second[0], op, second[1])} must equal {other} for {place_of(op)}"
     number, name, dim = known
     who = f"argument {number}{f' (%{name})' if name else ''}"
-    return f"@{function}: {who}: dimension {dim} must equal {other} for {place_of(op)}"
+    return f"{head(lowering)}{who}: dimension {dim} must equal {other} for {place_of(op)}"
 
 
-def require_at_least(lowering: Lowering, op: Operation, size: Size, least: int, what: str) -> None:
+def head(lowering: Lowering) -> str:
+    """How messages of the function begin."""
+    return f"@{getattr(lowering, 'stack', [''])[0]}: "
+
+
+def require_at_least(lowering: Lowering, op: Operation, size: Size, least: int, what: str, called: str = "") -> None:
     """`size` must be at least `least`."""
-    require_order(lowering, op, least, size, f"{what} is out of range")
+    require_order(lowering, op, least, size, f"{what} is out of range", ("", called))
 
 
-def require_order(lowering: Lowering, op: Operation, least: Size, size: Size, complaint: str) -> None:
-    """`size` must be at least `least`. Raises `Unsupported` for two numbers that are not."""
+def require_order(
+    lowering: Lowering, op: Operation, least: Size, size: Size, complaint: str, called: tuple[str, str] = ("", "")
+) -> None:
+    """`size` must be at least `least`; `called` says what these are, as in `require_equal`.
+
+    Raises `Unsupported` for two numbers that are not.
+    """
     shapes = lowering.shapes
     least, size = shapes.representative(least), shapes.representative(size)
     if least is size or (isinstance(least, int) and isinstance(size, int)):
@@ -189,9 +161,8 @@ def require_order(lowering: Lowering, op: Operation, least: Size, size: Size, co
         return
     s = lowering.scalars()
     enough = s.cmpi("sge", lowering.index_of(size), lowering.index_of(least))
-    function = getattr(lowering, "stack", [""])[0]
-    sizes = f"{describe(lowering, size)} must be at least {describe(lowering, least)}"
-    check(lowering, enough, f"@{function}: {complaint}: {sizes} for {place_of(op)}")
+    words = [describe(lowering, one, op, name) for one, name in zip((least, size), called, strict=True)]
+    check(lowering, enough, f"{head(lowering)}{complaint}: {words[1]} must be at least {words[0]} for {place_of(op)}")
 
 
 def common_sizes(lowering: Lowering, op: Operation, values: Sequence[SSAValue], result: Attribute) -> list[Size]:
@@ -208,8 +179,10 @@ def common_sizes(lowering: Lowering, op: Operation, values: Sequence[SSAValue], 
 def refine(lowering: Lowering, op: Operation, sizes: Sequence[Size], result: Attribute) -> list[Size]:
     """`sizes`, with those that the result type says required."""
     return [
-        size if extent == DYNAMIC_INDEX else require_equal(lowering, op, extent, size)
-        for size, extent in zip(sizes, ranked_type(result).get_shape(), strict=True)
+        size
+        if extent == DYNAMIC_INDEX
+        else require_equal(lowering, op, extent, size, ("", f"dimension {dim} of the result"))
+        for dim, (size, extent) in enumerate(zip(sizes, ranked_type(result).get_shape(), strict=True))
     ]
 
 

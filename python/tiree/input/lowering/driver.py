@@ -20,12 +20,13 @@ from tiree.dialects.util_types import InlineNeverAttr
 from tiree.input.lowering.borders import branch_operands, passed, receive, with_sizes
 from tiree.input.lowering.carried import check_step
 from tiree.input.lowering.context import Lowering, Unsupported, signless
-from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes
+from tiree.input.lowering.dims import concerns_dynamic, is_dynamic, note_sizes, sizes_of
 from tiree.input.lowering.dynamic_shapes import ALWAYS, Handler, handler_of
 from tiree.input.lowering.refusals import check_refused
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
 from tiree.input.lowering.shape_values import track
+from tiree.input.lowering.size_names import name_of
 from tiree.input.lowering.small_float_scalars import has_small_float_scalars, lower_small_float_scalars
 from tiree.input.lowering.structural import set_constant
 from tiree.input.lowering.table import HANDLERS
@@ -255,9 +256,18 @@ class FunctionLowering(Lowering):
             self.shapes.entry = new
         if len(new.args) > len(block.args):
             receive(self, block.args, new.args)
+            if is_entry:
+                self._name_sizes(block)
             return
         for old, argument in zip(block.args, new.args, strict=True):
             note_sizes(self, argument, old if is_entry else None)
+
+    def _name_sizes(self, entry: Block) -> None:
+        """For messages: which dimension of which argument the sizes are that come along with the arguments."""
+        for argument in entry.args:
+            for dim, size in enumerate(sizes_of(self, argument) if is_dynamic(argument.type) else ()):
+                if not isinstance(size, int):
+                    self.shapes.arguments.setdefault(size, (argument.index + 1, name_of(argument), dim))
 
     def _terminator(self, op: Operation, blocks: Mapping[Block, Block]) -> None:
         self.location = op.location

@@ -31,6 +31,15 @@ def clamped(s: ScalarBuilder, start: SSAValue, unsigned: bool, limit: SSAValue) 
     return s.binary(arith.MinSIOp, position, limit)
 
 
+def _require_room(
+    lowering: Lowering, op: Operation, parts: Sequence[Size], sizes: Sequence[Size], who: str, called: str
+) -> None:
+    """No part may be larger than the dimension that it is taken from or put into."""
+    for dim, (part, size) in enumerate(zip(parts, sizes, strict=True)):
+        complaint = f"{who} is larger than its operand in dimension {dim}"
+        require_order(lowering, op, part, size, complaint, (called, f"dimension {dim} of operand 1"))
+
+
 def gather(lowering: Lowering, op: Operation) -> None:
     """`gather` and `dynamic_gather`."""
     attr = inherent(op, "dimension_numbers")
@@ -43,8 +52,7 @@ def gather(lowering: Lowering, op: Operation) -> None:
     shape, starts_shape = sizes_of(lowering, operand), sizes_of(lowering, starts)
     dynamic = op.name == "stablehlo.dynamic_gather"
     slices = integers_of(lowering, op.operands[2]) if dynamic else list[Size](ints_property(op, "slice_sizes"))
-    for size, part in zip(shape, slices, strict=True):
-        require_order(lowering, op, part, size, "a slice is larger than its operand")
+    _require_room(lowering, op, slices, shape, "a slice", "the size of the slice")
     batch_loops = [d for d in range(rank) if d not in numbers.offset_dims]
     batch_dims = [d for d in range(len(starts_shape)) if d != numbers.index_vector_dim]
     dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}
@@ -83,8 +91,7 @@ def dynamic_slice(lowering: Lowering, op: Operation) -> None:
     type = new_type(op)
     sizes = list[Size](ints_property(op, "slice_sizes"))
     shape = sizes_of(lowering, op.operands[0])
-    for size, part in zip(shape, sizes, strict=True):
-        require_order(lowering, op, part, size, "a slice is larger than its operand")
+    _require_room(lowering, op, sizes, shape, "a slice", "the size of the slice")
     limits = [arithmetic(lowering, "sub", size, part) for size, part in zip(shape, sizes, strict=True)]
     source = lowering.get(op.operands[0])
     starts = [lowering.get(value) for value in op.operands[1:]]
@@ -103,8 +110,7 @@ def dynamic_update_slice(lowering: Lowering, op: Operation) -> None:
     target, update = op.operands[:2]
     sizes = refine(lowering, op, sizes_of(lowering, target), op.results[0].type)
     parts = sizes_of(lowering, update)
-    for size, part in zip(sizes, parts, strict=True):
-        require_order(lowering, op, part, size, "the update is larger than its operand")
+    _require_room(lowering, op, parts, sizes, "the update", "the size of the update")
     limits = [arithmetic(lowering, "sub", size, part) for size, part in zip(sizes, parts, strict=True)]
     new = lowering.get(update)
     starts = [lowering.get(value) for value in op.operands[2:]]
@@ -133,11 +139,13 @@ def real_dynamic_slice(lowering: Lowering, op: Operation) -> None:
     type = new_type(op)
     starts, limits, strides = (integers_of(lowering, value) for value in op.operands[1:])
     sizes: list[Size] = []
-    for size, start, limit, stride in zip(sizes_of(lowering, op.operands[0]), starts, limits, strides, strict=True):
-        require_order(lowering, op, 0, start, "a slice starts before its operand")
-        require_order(lowering, op, start, limit, "a slice ends before it starts")
-        require_order(lowering, op, limit, size, "a slice ends behind its operand")
-        require_order(lowering, op, 1, stride, "a stride is not positive")
+    boxes = zip(sizes_of(lowering, op.operands[0]), starts, limits, strides, strict=True)
+    for dim, (size, start, limit, stride) in enumerate(boxes):
+        where, whole = f"in dimension {dim}", f"dimension {dim} of operand 1"
+        require_order(lowering, op, 0, start, f"a slice starts before its operand {where}", ("", "the start"))
+        require_order(lowering, op, start, limit, f"a slice ends before it starts {where}", ("the start", "the limit"))
+        require_order(lowering, op, limit, size, f"a slice ends behind its operand {where}", ("the limit", whole))
+        require_order(lowering, op, 1, stride, f"a stride is not positive {where}", ("", "the stride"))
         length = arithmetic(lowering, "sub", limit, start)
         if stride == 1:
             sizes.append(length)

@@ -16,9 +16,10 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 from tiree.dialects.flow import TensorReshapeOp
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.input.lowering.context import Lowering, Size, Splat, map_attr, ranked_type, signless
-from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
+from tiree.input.lowering.dims import arithmetic, check, head, refine, require_equal, require_order, sizes_of
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.shape_values import integers_of, require_addressable, shape_of
+from tiree.input.lowering.size_names import describe, place_of
 from tiree.input.lowering.structural import first_argument, int_property, ints_property, position
 from tiree.support.typed import is_tensor_type
 
@@ -91,10 +92,10 @@ def broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
         if size == 1 or dim in expanding:
             continue
         if isinstance(size, int) or dim in fixed or size is wanted:
-            sizes[target] = require_equal(lowering, op, size, wanted)
+            sizes[target] = require_equal(lowering, op, size, wanted, ("", f"dimension {target} of the result"))
             kept[dim] = target
         else:
-            require_one_or(lowering, op, size, wanted)
+            require_one_or(lowering, op, size, wanted, target)
             unsure[dim] = size
     if not unsure:
         exprs = [AffineExpr.dimension(kept[d]) if d in kept else AffineExpr.constant(0) for d in range(len(given))]
@@ -119,15 +120,13 @@ def broadcast_in_dim(lowering: Lowering, op: Operation) -> None:
     lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
 
 
-def require_one_or(lowering: Lowering, op: Operation, size: Size, other: Size) -> None:
-    """`size` must be 1 or equal `other`."""
-    from tiree.input.lowering.dims import check, describe, place_of
-
+def require_one_or(lowering: Lowering, op: Operation, size: Size, other: Size, target: int) -> None:
+    """`size` must be 1 or equal `other`, the size of dimension `target` of the result."""
     s = lowering.scalars()
     one = s.cmpi("eq", lowering.index_of(size), lowering.constant_index(1))
     same = s.cmpi("eq", lowering.index_of(size), lowering.index_of(other))
-    text = f"{describe(lowering, size)} must be 1 or equal {describe(lowering, other)} for {place_of(op)}"
-    check(lowering, s.or_(one, same), text)
+    words = describe(lowering, size, op), describe(lowering, other, op, f"dimension {target} of the result")
+    check(lowering, s.or_(one, same), f"{head(lowering)}{words[0]} must be 1 or equal {words[1]} for {place_of(op)}")
 
 
 def _factors(size: Size) -> list[Size]:
@@ -144,8 +143,10 @@ def _require_same_count(lowering: Lowering, op: Operation, source: Sequence[Size
     """Both shapes must have the same number of elements."""
     left = [factor for size in source for factor in _factors(size)]
     right = [factor for size in target for factor in _factors(size)]
+    what = "the number of elements"
     for factor in [f for f in left if not isinstance(f, int)]:
         if any(factor is other for other in right):
+            what = "the product of the other sizes"
             left = _without(left, factor)
             right = _without(right, factor)
     products: list[Size] = []
@@ -156,7 +157,7 @@ def _require_same_count(lowering: Lowering, op: Operation, source: Sequence[Size
         products.append(total)
     if all(isinstance(product, int) for product in products) and products[0] == products[1]:
         return
-    require_equal(lowering, op, products[1], products[0])
+    require_equal(lowering, op, products[1], products[0], (f"{what} of the result", f"{what} of operand 1"))
 
 
 def _without(sizes: list[Size], one: Size) -> list[Size]:
@@ -263,11 +264,12 @@ def padded_sizes(
 ) -> list[Size]:
     """The sizes after padding; none may be negative."""
     sizes: list[Size] = []
-    for size, a, b, gap in zip(given, low, high, interior, strict=True):
+    for dim, (size, a, b, gap) in enumerate(zip(given, low, high, interior, strict=True)):
         spread = size if gap == 0 else _spread(lowering, size, gap)
         total = arithmetic(lowering, "add", arithmetic(lowering, "add", spread, a), b)
         if not (isinstance(a, int) and isinstance(b, int) and a >= 0 and b >= 0):
-            require_order(lowering, op, 0, total, "more is cut than there is")
+            complaint = f"more is cut than there is in dimension {dim}"
+            require_order(lowering, op, 0, total, complaint, ("", f"dimension {dim} of the result"))
         sizes.append(total)
     return sizes
 

@@ -60,9 +60,9 @@ def empty(lowering: Lowering, op: Operation) -> None:
     type = new_type(op)
     given = iter(op.operands)
     sizes: list[Size] = []
-    for extent in type.get_shape():
+    for d, extent in enumerate(type.get_shape()):
         sizes.append(_given(lowering, next(given)) if extent == DYNAMIC_INDEX else extent)
-        require_order(lowering, op, 0, sizes[-1], "a size is negative")
+        require_order(lowering, op, 0, sizes[-1], "a size is negative", ("", f"dimension {d} of the result"))
     lowering.set(op.results[0], lowering.empty(type, sizes))
 
 
@@ -93,10 +93,11 @@ def collapse(lowering: Lowering, op: Operation) -> None:
 def expand(lowering: Lowering, op: Operation) -> None:
     given = sizes_of(lowering, op.operands[0])
     sizes = mixed(lowering, op, "static_output_shape", 1)
-    for size in sizes:
-        require_order(lowering, op, 0, size, "a size is negative")
+    for d, size in enumerate(sizes):
+        require_order(lowering, op, 0, size, "a size is negative", ("", f"dimension {d} of the result"))
     for size, group in zip(given, _groups(op), strict=True):
-        require_equal(lowering, op, _product(lowering, [sizes[d] for d in group]), size)
+        made = f"the product of dimensions {group} of the result"
+        require_equal(lowering, op, _product(lowering, [sizes[d] for d in group]), size, (made, ""))
     sizes = refine(lowering, op, sizes, op.results[0].type)
     lowering.set(op.results[0], reshape_to(lowering, lowering.get(op.operands[0]), given, new_type(op), sizes))
 
@@ -119,13 +120,17 @@ def _require_inside(
     lowering: Lowering, op: Operation, box: tuple[list[Size], list[Size], list[Size]], whole: Sequence[Size]
 ) -> None:
     """A box of offsets, sizes and strides must lie in a tensor of these sizes."""
-    for offset, size, stride, extent in zip(*box, whole, strict=True):
-        require_order(lowering, op, 0, offset, "an offset is negative")
-        require_order(lowering, op, 0, size, "a size is negative")
-        require_order(lowering, op, 1, stride, "a stride is not positive")
+    for d, (offset, size, stride, extent) in enumerate(zip(*box, whole, strict=True)):
+        where = f"in dimension {d}"
+        require_order(lowering, op, 0, offset, f"an offset is negative {where}", ("", "the offset"))
+        require_order(lowering, op, 0, size, f"a size is negative {where}", ("", "the size"))
+        require_order(lowering, op, 1, stride, f"a stride is not positive {where}", ("", "the stride"))
         steps = arithmetic(lowering, "mul", arithmetic(lowering, "sub", size, 1), stride)
         last = arithmetic(lowering, "add", offset, steps)
-        require_order(lowering, op, arithmetic(lowering, "add", last, 1), extent, "the box ends behind its tensor")
+        end = arithmetic(lowering, "add", last, 1)
+        require_order(
+            lowering, op, end, extent, f"the box ends behind its tensor {where}", ("the end", f"dimension {d}")
+        )
 
 
 def extract_slice(lowering: Lowering, op: Operation) -> None:
@@ -162,7 +167,7 @@ def insert_slice(lowering: Lowering, op: Operation) -> None:
     _require_inside(lowering, op, (offsets, all_sizes, strides), sizes)
     kept = _kept(all_sizes, len(source_sizes))
     for d, size in zip(kept, source_sizes, strict=True):
-        require_equal(lowering, op, all_sizes[d], size)
+        require_equal(lowering, op, all_sizes[d], size, (f"the size of the box in dimension {d}", ""))
     source, dest = lowering.get(op.operands[0]), lowering.get(op.operands[1])
 
     def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:

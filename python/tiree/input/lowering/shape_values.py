@@ -15,9 +15,10 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, ranked_type, signless
-from tiree.input.lowering.dims import arithmetic, check, describe, is_dynamic, place_of, require_at_least, sizes_of
+from tiree.input.lowering.dims import arithmetic, check, head, is_dynamic, require_at_least, sizes_of
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import inherent, scalar_attribute
+from tiree.input.lowering.size_names import UNKNOWN, describe, place_of
 from tiree.input.lowering.structural import int_property, ints_property
 from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_integer_type, is_tensor_type, string_of
@@ -196,9 +197,9 @@ def integers_of(lowering: Lowering, old: SSAValue) -> list[Size]:
 def shape_of(lowering: Lowering, op: Operation, old: SSAValue) -> list[Size]:
     """The sizes in a shape operand; each must not be negative unless it follows from sizes of tensors alone."""
     sizes = integers_of(lowering, old)
-    for size in sizes:
+    for dim, size in enumerate(sizes):
         if isinstance(size, int) or not _cannot_be_negative(size):
-            require_at_least(lowering, op, size, 0, "a size")
+            require_at_least(lowering, op, size, 0, f"dimension {dim} of the result", "it")
     require_addressable(lowering, op, sizes)
     return sizes
 
@@ -227,8 +228,7 @@ def require_addressable(lowering: Lowering, op: Operation, sizes: list[Size]) ->
             divisor = s.binary(arith.MaxUIOp, lowering.index_of(size), lowering.constant_index(1))
             left = s.binary(arith.DivUIOp, left, divisor)
     some = s.cmpi("ne", left, lowering.constant_index(0))
-    function = getattr(lowering, "stack", [""])[0]
-    check(lowering, some, f"@{function}: the result of {place_of(op)} has more elements than can be addressed")
+    check(lowering, some, f"{head(lowering)}the result of {place_of(op)} has more elements than can be addressed")
 
 
 def _cannot_be_negative(size: SSAValue) -> bool:
@@ -250,7 +250,7 @@ def shape_assertion(lowering: Lowering, op: Operation) -> None:
     text = string_of(message) if isinstance(message, StringAttr) else "shape assertion failed"
     for number, operand in enumerate(op.operands[1:]):
         elements = elements_of(lowering, operand)
-        said = describe(lowering, as_size(lowering, elements[0])) if elements else "a computed size"
+        said = describe(lowering, as_size(lowering, elements[0])) if elements else UNKNOWN
         text = text.replace(f"{{{number}}}", said)
     if constant_int(scalar):
         return

@@ -6,7 +6,7 @@ use crate::buffer::Buffer;
 use crate::buffer_view::{BufferView, shape_text};
 use crate::charge::{push_new, push_new_with};
 use crate::device::Device;
-use crate::types::{ElementType, bit_names, memory_type};
+use crate::types::{ElementType, bit_names, encoding, memory_type};
 use std::sync::Arc;
 use tiree_vm::{Annotate, CallFrame, Flow, Result, Status, VmBuffer};
 
@@ -162,6 +162,10 @@ pub(super) fn view_assert(_: &HalModule, frame: &mut CallFrame<'_>) -> Result<Fl
 #[cold]
 fn view_mismatch(view: &BufferView, label: &str, element: ElementType, encoding: u32, shape: &[u64]) -> Status {
     let have = view.shape();
+    if let ([want], [have], 0, 0, encoding::OPAQUE) = (shape, have, element.0, view.element_type().0, encoding) {
+        // A check of two sizes, which need not be those of a tensor: Tiree's compiler makes a view of nothing for it.
+        return Status::invalid_argument(format!("{label} expected {} but have {}", *want as i64, *have as i64));
+    }
     let core = if !view.element_type().is_compatible(element) {
         let actual = view.element_type();
         format!("element type mismatch; expected {element} ({:08X}) but have {actual} ({:08X})", element.0, actual.0)
