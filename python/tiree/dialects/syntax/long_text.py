@@ -9,9 +9,11 @@ that has been read are given back.
 from __future__ import annotations
 
 import mmap
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 from tiree.support.sources import Data
@@ -72,34 +74,48 @@ class CutText:
     pieces: dict[int, Piece] = field(default_factory=dict[int, Piece])
     cuts: list[_Cut] = field(default_factory=list[_Cut])
 
+    @cached_property
+    def places(self) -> list[int]:
+        """The positions of `pieces` in order; `cuts` are at the same."""
+        return sorted(self.pieces)
+
+    @cached_property
+    def _newlines(self) -> list[int]:
+        """How many lines the first n cuts have, for each n."""
+        return list(accumulate((cut.newlines for cut in self.cuts), initial=0))
+
     def line_and_column(self, line: int, line_start: int, position: int) -> tuple[int, int]:
         """The line and column in the file of `position`, which is in line `line` of the text."""
-        last = bisect_right(self.cuts, position, key=lambda cut: cut.position)
-        line += sum(cut.newlines for cut in self.cuts[:last])
+        last = bisect_right(self.places, position)
         column, previous = 0, line_start
-        for cut in self.cuts[:last]:
-            if cut.position >= line_start:
-                column += cut.position - previous
-                column = cut.tail if cut.newlines else column + cut.length
-                previous = cut.position
-        return line, column + position - previous + 1
+        for cut in self.cuts[bisect_left(self.places, line_start) : last]:
+            column += cut.position - previous
+            column = cut.tail if cut.newlines else column + cut.length
+            previous = cut.position
+        return line + self._newlines[last], column + position - previous + 1
 
 
-def _find(data: Data, wanted: bytes, start: int) -> int:
-    """`data.find(wanted, start)`, window by window: searching a copy is many times faster than searching a map."""
-    if isinstance(data, bytes):
-        return data.find(wanted, start)
-    size = len(data)
-    while start < size:
-        window = data[start : start + _WINDOW]
-        found = window.find(wanted)
-        if found >= 0:
-            return start + found
-        if start + _WINDOW >= size:
-            break
-        _give_back(data, start, start + _WINDOW)
-        start += _WINDOW - len(wanted) + 1
-    return -1
+class _Search:
+    """Finds bytes in a file from some place on, window by window: searching a copy is many times faster than
+    searching a map."""
+
+    def __init__(self, data: Data, start: int = 0) -> None:
+        self._data = data
+        self._start = 0 if isinstance(data, bytes) else start
+        self._window = data if isinstance(data, bytes) else data[start : start + _WINDOW]
+
+    def find(self, wanted: bytes, start: int) -> int:
+        """`data.find(wanted, start)`. Each start is at or behind the last."""
+        while True:
+            found = self._window.find(wanted, start - self._start)
+            if found >= 0:
+                return self._start + found
+            end = self._start + len(self._window)
+            if end >= len(self._data):
+                return -1
+            start = max(start, end - len(wanted) + 1)
+            _give_back(self._data, self._start, start)
+            self._start, self._window = start, self._data[start : start + _WINDOW]
 
 
 def _find_last(data: Data, wanted: bytes, start: int) -> int:
@@ -126,23 +142,24 @@ def _in_string(data: Data, position: int) -> bool:
 def _ranges(data: Data) -> Iterator[tuple[int, int]]:
     """Long constants in order: `dense<"0x...">`, `dense<[...]>` and the blobs of the resource section."""
     at = 0
-    while (start := _find(data, b"dense<", at)) >= 0:
+    find = _Search(data).find
+    while (start := find(b"dense<", at)) >= 0:
         at = start + len(b"dense<")
         head = data[start : start + len(_HEX)]
         if head == _HEX:
-            first, end = at + 1, _find(data, b'"', at + 1)
+            first, end = at + 1, find(b'"', at + 1)
         elif head.startswith(_LIST):
-            first, end = at, _find(data, b">", at)
+            first, end = at, find(b">", at)
         else:
             continue
         if end - first >= SHORTEST and not (head != _HEX and _in_string(data, start)):
             yield first, end
         at = max(at, end)
     if (section := _find_last(data, b"{-#", at)) >= 0:
-        at = section
-        while (start := _find(data, b': "0x', at)) >= 0:
+        at, find = section, _Search(data, section).find
+        while (start := find(b': "0x', at)) >= 0:
             first = start + len(b': "')
-            end = _find(data, b'"', first)
+            end = find(b'"', first)
             if end - first >= SHORTEST:
                 yield first, end
             at = max(first, end)

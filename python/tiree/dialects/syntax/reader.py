@@ -25,6 +25,7 @@ from xdsl.utils.lexer import Span
 from tiree.dialects.registry import canonical_name
 from tiree.dialects.syntax.attributes import AttributeReader
 from tiree.dialects.syntax.long_text import CutText
+from tiree.dialects.syntax.repeated_lines import RepeatedLines
 from tiree.dialects.syntax.scanner import WS
 from tiree.dialects.syntax.unknown import Unknown
 
@@ -59,6 +60,7 @@ class Reader(AttributeReader):
         self._custom: dict[str, CustomReader | None] = {}
         self._scope: dict[str, tuple[SSAValue, ...] | None] = {}
         self._first_uses: dict[str, int] = {}
+        self._lines = RepeatedLines(self)
         self.unknown = Unknown()
 
     # Values.
@@ -345,9 +347,17 @@ class Reader(AttributeReader):
         return block
 
     def _read_block_body(self, block: Block) -> None:
-        add, read = block.add_op, self.read_operation
-        while (op := read()) is not None:
-            add(op)
+        lines = self._lines
+        while True:
+            line = lines.next_line()
+            op = None if line is None else lines.read(line)
+            if op is None:
+                op = self.read_operation()
+                if op is None:
+                    return
+                if line is not None:
+                    lines.learn(line, op)
+            block.add_op(op)
 
     # Whole files.
 

@@ -153,7 +153,8 @@ class Scanner(Parser):
     def _number(self, value: int) -> IntAttr:
         found = self._numbers.get(value)
         if found is None:
-            found = self._numbers[value] = IntAttr(value)
+            found = self._numbers[value] = object.__new__(IntAttr)
+            vars(found)["data"] = value
         return found
 
     # Constants that were left out of the text.
