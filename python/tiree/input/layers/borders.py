@@ -31,7 +31,8 @@ class Dataflow:
         self._places = {id(op): index for index, op in enumerate(ops)}
         """By identity, as `ops` keeps them alive."""
         self.reads = [reads(op) for op in ops]
-        self.sources = [tuple([self.source(value) for value in values]) for values in self.reads]
+        place = self._places.get
+        self.sources = [tuple([place(id(value.owner), -1) for value in values]) for values in self.reads]
         """The place of what makes each value that is read; -1: something before the block or around it."""
         self.is_constant: list[bool] = []
         """Whether the operation depends on nothing."""

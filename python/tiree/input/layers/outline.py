@@ -23,6 +23,7 @@ from tiree.dialects.dense import element_count
 from tiree.input.layers.borders import Dataflow
 from tiree.input.layers.runs import LEAST_OPERATIONS, LEAST_TIMES, Run
 from tiree.input.layers.tokens import is_weight
+from tiree.support.creation import erase_unused
 from tiree.support.shared_layers import SHARED_LAYER
 from tiree.support.typed import is_tensor_type, result_of
 
@@ -97,9 +98,7 @@ class Outliner:
         for layer in (model, *others):
             self._call(layer, results, name)
         for layer in others:
-            for op in reversed(layer.own):
-                op.detach()
-                op.erase()
+            erase_unused(reversed(layer.own))
         function = _function(name, model, results)
         for layer in (model, *others):
             for index in reversed(layer.left):
@@ -171,7 +170,9 @@ class Outliner:
     def _stays(self, index: int, left: set[int]) -> bool:
         """Whether the operation stays outside: a weight, or what rearranges weights."""
         op = self.flow.ops[index]
-        return is_weight(op) or (self._rearranges(op) and all(source in left for source in self.flow.sources[index]))
+        if op.name not in _REARRANGING:
+            return is_weight(op)
+        return left.issuperset(self.flow.sources[index]) and self._rearranges(op)
 
     def _rearranges(self, op: Operation) -> bool:
         return op.name in _REARRANGING and _count(op.results[0]) <= _count(op.operands[0])
@@ -264,8 +265,7 @@ def _count(value: SSAValue) -> int:
 
 def _erase_unused(op: Operation) -> None:
     if all(result.first_use is None for result in op.results):
-        op.detach()
-        op.erase()
+        erase_unused([op])
 
 
 def _locations(layer: Layer) -> FusedLoc:

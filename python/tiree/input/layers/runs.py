@@ -34,7 +34,9 @@ def _candidates(tokens: Sequence[int]) -> list[int]:
         if token < 0:
             continue
         before = places.setdefault(token, [])
-        votes.update(index - place for place in before[-_LOOK_BACK:] if index - place >= LEAST_OPERATIONS)
+        for place in before[-_LOOK_BACK:]:
+            if index - place >= LEAST_OPERATIONS:
+                votes[index - place] += 1
         before.append(index)
     most = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
     return [distance for distance, _ in most[:_DISTANCES]]

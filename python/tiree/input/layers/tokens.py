@@ -7,13 +7,13 @@ weights agree. Operations that must not be shared have no number.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, ComplexType, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
-from tiree.support.typed import is_tensor_type, operands_of
+from tiree.support.typed import is_tensor_type, operands_of, type_of
 
 _DIALECTS = ("stablehlo.", "chlo.")
 _CALLS = ("func.call",)
@@ -30,8 +30,10 @@ _NEVER = frozenset(
 
 def is_weight(op: Operation) -> bool:
     """Whether `op` is a constant with elements of its own."""
+    if op.name != "stablehlo.constant":
+        return False
     value = op.properties.get("value")
-    return op.name == "stablehlo.constant" and isinstance(value, DenseAttr) and not value.is_splat
+    return isinstance(value, DenseAttr) and not value.is_splat
 
 
 def captured(op: Operation) -> list[SSAValue]:
@@ -77,7 +79,8 @@ class Tokens:
             may_be = self._names[name] = name.startswith(_DIALECTS) and name not in _NEVER
         if not may_be and not (name in _CALLS and self._callee_may_be(op)):
             return None
-        types = [self._attribute(value.type) for value in (*operands_of(op), *op.results)]
+        operands, results = operands_of(op), op.results
+        types = self._attributes([*map(type_of, operands), *map(type_of, results)])
         if not self._plain.issuperset(types) and not self._are_plain(op, types):
             return None
         regions: list[object] = []
@@ -89,32 +92,41 @@ class Tokens:
                     if key is None:
                         return None
                     regions.append(key)
-        attributes = () if is_weight(op) else self._attributes(op)
-        key = (name, attributes, len(op.results), *types, *regions)
+        data = () if is_weight(op) else self._data(op)
+        key = (name, len(operands), len(results), *types, *regions, *data)
         return self._numbers.setdefault(key, len(self._numbers))
 
-    def _attributes(self, op: Operation) -> tuple[object, ...]:
-        number = self._attribute
-        found = [(name, number(value)) for name, value in op.properties.items()]
-        if op.attributes:
-            found += [(name, number(value)) for name, value in op.attributes.items()]
-        return tuple(found)
+    def _data(self, op: Operation) -> tuple[object, ...]:
+        """Properties and attributes."""
+        properties, attributes = op.properties, op.attributes
+        if not attributes:
+            return (*properties, *self._attributes(properties.values()))
+        return (
+            *properties, len(properties), *attributes,
+            *self._attributes((*properties.values(), *attributes.values())),
+        )  # fmt: skip
 
     def _block(self, block: Block, numbering: dict[SSAValue, int]) -> tuple[object, ...] | None:
         """A body: its operations and where their operands come from; what is of outside counts by its place."""
         for argument in block.args:
             numbering[argument] = len(numbering)
-        keys: list[object] = [tuple([self._attribute(argument.type) for argument in block.args])]
+        keys: list[object] = [tuple(self._attributes(map(type_of, block.args)))]
         for op in block.ops:
             token = self.of(op, numbering)
             if token is None or op.successors:
                 return None
-            data = self._attributes(op) if is_weight(op) else ()
+            data = self._data(op) if is_weight(op) else ()
             places = tuple([numbering.setdefault(value, len(numbering)) for value in operands_of(op)])
             for result in op.results:
                 numbering[result] = len(numbering)
             keys.append((token, data, places))
         return tuple(keys)
+
+    def _attributes(self, attributes: Iterable[Attribute]) -> list[int]:
+        attributes = list(attributes)
+        numbers = list(map(self._by_identity.get, map(id, attributes)))
+        known = [number for number in numbers if number is not None]
+        return known if len(known) == len(attributes) else [self._attribute(one) for one in attributes]
 
     def _attribute(self, attribute: Attribute) -> int:
         number = self._by_identity.get(id(attribute))
