@@ -6,8 +6,8 @@ import pytest
 from tiree.dialects import read_module
 from tiree.support.verification import verify
 from xdsl.dialects.arith import AddfOp
-from xdsl.dialects.builtin import f32, f64
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr, StringAttr, f32, f64, i32
+from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import VerifyException
 
 TEXT = """
@@ -106,5 +106,31 @@ def test_a_wrong_one_among_equal_ops_of_the_host_is_found(wrong: str) -> None:
     block = last.parent
     assert block is not None
     block.insert_op_before(new, last)
+    with pytest.raises(VerifyException):
+        verify(module)
+
+
+NAMED = """
+util.func public @f(%a: !hal.buffer_view, %b: !hal.buffer_view) -> (tensor<2xf32>, tensor<2xf32>, index) {
+  %x = hal.tensor.import %a "first" : !hal.buffer_view -> tensor<2xf32>
+  %y = hal.tensor.import %b "second" : !hal.buffer_view -> tensor<2xf32>
+  %c = arith.constant 1 : index
+  %d = arith.constant 2 : index
+  util.return %x, %y, %d : tensor<2xf32>, tensor<2xf32>, index
+}"""
+
+
+@pytest.mark.parametrize(
+    ("op", "name", "value"),
+    [
+        ("hal.tensor.import", "name", IntegerAttr(1, i32)),
+        ("arith.constant", "value", StringAttr("2")),
+    ],
+)
+def test_names_and_numbers_differ_but_not_their_classes(op: str, name: str, value: Attribute) -> None:
+    module = read_module(NAMED)
+    verify(module)
+    last = [one for one in module.walk() if one.name == op][-1]
+    last.properties[name] = value
     with pytest.raises(VerifyException):
         verify(module)

@@ -12,7 +12,7 @@ from xdsl.dialects import cf
 from xdsl.dialects.builtin import DenseArrayBase, i32
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from tiree.support.typed import operands_of
+from tiree.support.typed import operands_of, successors_of
 
 BRANCHES = ("cf.br", "cf.cond_br", "cf.switch")
 
@@ -114,7 +114,7 @@ def wrong_branch(root: Operation) -> tuple[Operation, str] | None:
         for region in op.regions:
             if len(region.blocks) > 1 and any(block.last_op is None for block in region.blocks):
                 return op, "has an empty block, which needs a branch or a return"
-        for number, target in enumerate(op.successors):
+        for number, target in enumerate(successors_of(op)):
             found = _wrong_edge(op, number, target)
             if found:
                 return op, found

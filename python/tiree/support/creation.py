@@ -1,4 +1,4 @@
-"""Operations made of parts that are known to be complete, without xDSL's general constructor.
+"""Operations made of parts that are known to be complete, without xDSL's general constructor; and taken away.
 
 `Operation.create` copies what it is given, fills in defaults and goes through setters for parts that are empty. A
 compilation makes each operation anew a few times, so that this is a fair part of what a large program costs.
@@ -6,7 +6,7 @@ compilation makes each operation anew a few times, so that this is a fair part o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import LocationAttr
@@ -14,6 +14,8 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 
 OperationT = TypeVar("OperationT", bound=Operation)
+_set = object.__setattr__
+"""For what has no public name."""
 
 
 def make(
@@ -27,16 +29,27 @@ def make(
     """What `cls.create` makes of the same, without regions and successors. The dictionaries are the operation's from
     now on, and hold the properties that have defaults."""
     op = object.__new__(cls)
-    op._operands = SSAValues(operands)  # pyright: ignore[reportPrivateUsage]
     uses: list[Use] = []
     for value in operands:
         use = Use(op, len(uses))
         value.add_use(use)
         uses.append(use)
-    op._operand_uses = tuple(uses)  # pyright: ignore[reportPrivateUsage]
     op.results = SSAValues([OpResult(type, op, index) for index, type in enumerate(types)])
     op.properties = properties
     op.attributes = attributes
     op.location = location
-    op._successors = op._successor_uses = op.regions = ()  # pyright: ignore[reportPrivateUsage]
+    op.regions = ()
+    _set(op, "_operands", SSAValues(operands))
+    _set(op, "_operand_uses", tuple(uses))
+    _set(op, "_successors", ())
+    _set(op, "_successor_uses", ())
     return op
+
+
+def erase_unused(ops: Iterable[Operation]) -> None:
+    """Takes operations whose results nobody reads out of their blocks, each when those before have gone."""
+    for op in ops:
+        if any(result.first_use is not None for result in op.results):
+            raise ValueError(f"a result of {op.name} is still read")
+        op.detach()
+        op.drop_all_references()

@@ -9,6 +9,7 @@ from __future__ import annotations
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tiree.support.branches import predecessors, reachable_blocks
+from tiree.support.typed import operands_of
 
 
 def undefined_use(root: Operation) -> tuple[Operation, SSAValue] | None:
@@ -18,7 +19,8 @@ def undefined_use(root: Operation) -> tuple[Operation, SSAValue] | None:
 
 class _Search:
     def __init__(self) -> None:
-        self.done: set[Operation] = set()
+        self.done: set[int] = set()
+        """The identities of operations whose results are known."""
         self.dominators: dict[Region, dict[Block, Block]] = {}
 
     def regions(self, op: Operation) -> tuple[Operation, SSAValue] | None:
@@ -32,11 +34,15 @@ class _Search:
         return None
 
     def operation(self, op: Operation) -> tuple[Operation, SSAValue] | None:
-        for operand in op.operands:
+        here, done = op.parent, self.done
+        for operand in operands_of(op):
+            owner = operand.owner
+            if owner is here or (id(owner) in done and owner.parent is here):
+                continue
             if not self.is_defined(operand, op):
                 return op, operand
-        found = self.regions(op)
-        self.done.add(op)
+        found = self.regions(op) if op.regions else None
+        done.add(id(op))
         return found
 
     def is_defined(self, value: SSAValue, op: Operation) -> bool:
@@ -48,7 +54,7 @@ class _Search:
         while current is not None:
             here = current.parent
             if here is block:
-                return isinstance(owner, Block) or owner in self.done
+                return isinstance(owner, Block) or id(owner) in self.done
             if here is not None and here.parent is not None and here.parent is block.parent:
                 return self.dominates(block, here, here.parent)
             current = current.parent_op()

@@ -32,9 +32,13 @@ def _agree(monkeypatch: pytest.MonkeyPatch, text: str | bytes) -> str:
     data = text.encode() if isinstance(text, str) else text
     found = _everything(data)
     with monkeypatch.context() as patch:
-        patch.setattr(RepeatedLines, "read", lambda *_: None)
+        patch.setattr(RepeatedLines, "read", _none)
         assert found.splitlines() == _everything(data).splitlines()
     return found
+
+
+def _none(*given: object) -> None:
+    del given
 
 
 def _function(*lines: str) -> str:

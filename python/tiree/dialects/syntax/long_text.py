@@ -101,8 +101,8 @@ class _Search:
 
     def __init__(self, data: Data, start: int = 0) -> None:
         self._data = data
-        self._start = 0 if isinstance(data, bytes) else start
-        self._window = data if isinstance(data, bytes) else data[start : start + _WINDOW]
+        self._start: int = 0 if isinstance(data, bytes) else start
+        self._window: bytes = data if isinstance(data, bytes) else data[start : start + _WINDOW]
 
     def find(self, wanted: bytes, start: int) -> int:
         """`data.find(wanted, start)`. Each start is at or behind the last."""
