@@ -1,6 +1,6 @@
 """The input stage: what users write becomes linalg on tensors in `util.func`s; then the functions get their ABI.
 
-Assumes a verified module in StableHLO, CHLO, linalg, tensor, arith, math, scf, cf and func. Passes are imported when
+Assumes a verified module in StableHLO, CHLO, ONNX's operators, linalg, tensor, arith, math, scf, cf and func. Passes are imported when
 asked for.
 """
 
@@ -25,12 +25,15 @@ def input_passes(options: CompileOptions) -> list[ModulePass]:
     from tiree.input.flatten_tuples import FlattenTuplesPass
     from tiree.input.generalize_named_ops import GeneralizeNamedOpsPass
     from tiree.input.legalize_quantized import LegalizeQuantizedPass
+    from tiree.input.onnx.convert_onnx import ConvertOnnxPass
     from tiree.input.pack_small_integers import PackSmallIntegersPass
     from tiree.input.record_argument_names import RecordArgumentNamesPass
     from tiree.input.share_layers import ShareLayersPass
     from tiree.input.widen_small_integers import WidenSmallIntegersPass
 
-    passes: list[ModulePass] = [ShareLayersPass()] if options.share_layers else []
+    passes: list[ModulePass] = [ConvertOnnxPass()]
+    if options.share_layers:
+        passes.append(ShareLayersPass())
     passes += [DropBoundsPass(), FlattenTuplesPass(), LegalizeQuantizedPass(), CheckOperationsPass()]
     if not options.vm_strip_source_map:
         passes.append(RecordArgumentNamesPass())

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 _INPUT_DIALECTS = {
     "stablehlo": ("stablehlo", "chlo"),
     "tosa": ("tosa",),
-    "torch": ("torch", "torch_c"),
-    "onnx": ("onnx",),
+    "torch": ("torch_c",),
+    "onnx": ("torch",),
 }
 _STABLEHLO = ("stablehlo", "chlo")
+_ONNX = ("torch",)
 _ALLOWED = {
-    "auto": _STABLEHLO,
+    "auto": (*_STABLEHLO, *_ONNX),
     "none": (),
+    "onnx": _ONNX,
     "stablehlo": _STABLEHLO,
     "stablehlo_xla": _STABLEHLO,
     "vhlo": _STABLEHLO,
@@ -41,8 +43,8 @@ def check_input_type(module: ModuleOp, input_type: str) -> None:
         kind = watched.get(dialect)
         if kind is None or dialect in allowed or dialect in found:
             continue
-        if kind == "stablehlo":
-            hint = "use --iree-input-type=stablehlo, or leave the flag out"
+        if kind in _ALLOWED:
+            hint = f"use --iree-input-type={kind}, or leave the flag out"
         else:
             hint = f"{kind} input comes with a later release; convert it to StableHLO or linalg"
         found[dialect] = Diagnostic(f"{op.name} is not allowed by input type {input_type!r}", location_of(op), hint)

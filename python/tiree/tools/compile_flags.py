@@ -80,7 +80,6 @@ FLAGS: tuple[Flag, ...] = (
         refused={
             "tosa": "TOSA input comes with a later release; convert to StableHLO or linalg",
             "torch": "torch input comes with a later release; export StableHLO with torch_xla or iree-turbine",
-            "onnx": "ONNX input comes with a later release; export StableHLO or linalg",
         },
     ),
     Flag("iree-input-demote-i64-to-i32", "bool", "narrow i64 to i32", False),
