@@ -5,7 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help install main test lint bench bench-sizes browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs iree-runs accuracy odd-shapes far-offsets big fuzz-bytecode
+.PHONY: help install main test lint bench bench-sizes browser clean fuzz conformance wheel test-python test-rust loom stress bench-task phases functions jax-programs iree-runs accuracy odd-shapes far-offsets big fuzz-bytecode onnx-conformance
 
 # How much `make fuzz` does: programs, damaged archives, seconds of each target, targets at a time, and every how many
 # programs IREE is asked too.
@@ -74,6 +74,9 @@ fuzz: install ## Fuzz the VM: programs, damaged archives, and four targets for t
 conformance: install ## Judge all of StableHLO and write its page (an hour; STABLEHLO=DIR names a clone, CONFORMANCE="..." adds flags)
 	$(BIN)/python -m tiree.testing.conformance --page=docs/reference/conformance.md \
 		$(if $(STABLEHLO),--stablehlo=$(STABLEHLO)) $(CONFORMANCE)
+
+onnx-conformance: install ## Import, compile and run every node test of the onnx package (an hour)
+	$(BIN)/python -m tests.onnx.node_tests --list
 
 fuzz-bytecode: install ## Read 100,000 damaged files of MLIR bytecode (minutes)
 	TIREE_FUZZ_BYTECODE=20000 $(BIN)/python -m pytest -q tests/dialects/bytecode/test_damaged.py

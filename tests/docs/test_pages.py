@@ -17,3 +17,9 @@ def test_the_table_of_flags_is_fresh() -> None:
     script = ROOT / "docs" / "reference" / "compiler_flags.py"
     done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"python {script} writes it"
+
+
+def test_the_list_of_onnx_operators_is_fresh() -> None:
+    script = ROOT / "docs" / "reference" / "onnx.py"
+    done = subprocess.run([sys.executable, str(script), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"python {script} writes it"

@@ -1,6 +1,6 @@
 """The node tests that come with the `onnx` package: imported by iree-import-onnx, compiled and run by Tiree, compared.
 
-    python -m tests.onnx.node_tests [--only REGEX] [--jobs N] [--json FILE] [--list]
+    python -m tests.onnx.node_tests [--only REGEX] [--without REGEX] [--jobs N] [--json FILE] [--list]
 
 Each is a graph of a few operators with inputs and expected outputs. Some give as inputs what is constant in every model
 (a shape, axes, scales): where that is refused, the small ones are put into the graph as constants, and the test counts
@@ -71,10 +71,10 @@ def with_constants(model: Any, inputs: Sequence[Any]) -> tuple[Any, list[Any]]:
     kept: list[Any] = []
     described = list(changed.graph.input)
     for number, (value, array) in enumerate(zip(described, inputs, strict=True)):
-        if number == 0 or not isinstance(array, np.ndarray) or array.size > _SMALL or array.ndim > 1:
+        if number == 0 or not isinstance(array, np.ndarray | np.generic) or array.size > _SMALL or array.ndim > 1:
             kept.append((value, array))
             continue
-        changed.graph.initializer.append(onnx.numpy_helper.from_array(array, value.name))
+        changed.graph.initializer.append(onnx.numpy_helper.from_array(np.asarray(array), value.name))
     del changed.graph.input[:]
     changed.graph.input.extend(value for value, _ in kept)
     return changed, [array for _, array in kept]
@@ -88,11 +88,18 @@ def subject(case: Any) -> str:
     return case.name.removeprefix("test_").split("_")[0]
 
 
+def _array(value: Any) -> Any:
+    """Tensors as arrays."""
+    import onnx
+
+    return onnx.numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value
+
+
 def judge(name: str) -> Verdict:
     """The verdict on one test."""
     case = all_cases()[name]
     operator = subject(case)
-    inputs, outputs = case.data_sets[0]
+    inputs, outputs = ([_array(value) for value in values] for values in case.data_sets[0])
     verdict = _judge(name, operator, case, case.model, inputs, outputs)
     if verdict.status == REFUSED and len(inputs) > 1:
         model, kept = with_constants(case.model, inputs)
@@ -117,7 +124,9 @@ def _judge(name: str, operator: str, case: Any, model: Any, inputs: Sequence[Any
         results = function(*inputs)
     except CompileError as error:
         internal = "internal error" in str(error)
-        return Verdict(name, operator, FAILED if internal else REFUSED, " | ".join(d.message for d in error.diagnostics))
+        return Verdict(
+            name, operator, FAILED if internal else REFUSED, " | ".join(d.message for d in error.diagnostics)
+        )
     except Exception as error:
         return Verdict(name, operator, FAILED, f"{type(error).__name__}: {error}"[:300])
     finally:
@@ -184,11 +193,13 @@ def summary(verdicts: Sequence[Verdict]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="a regular expression of the tests' names")
+    parser.add_argument("--without", default="", help="the same of those left out")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--json", default="", help="a file for all verdicts")
     parser.add_argument("--list", action="store_true", help="show the tests that did not pass")
     options = parser.parse_args()
     names = [name for name in all_cases() if re.search(options.only, name)]
+    names = [name for name in names if not options.without or not re.search(options.without, name)]
     verdicts: list[Verdict] = []
     for verdict in run(names, options.jobs):
         verdicts.append(verdict)

@@ -200,6 +200,7 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         effect("--iree-input-type=none", refuses("stablehlo.add is not allowed by input type 'none'"), at("input")),
         *(effect(f"--iree-input-type={one}", done_well, at("input", "add", "--iree-input-type=none"))
           for one in ("stablehlo", "stablehlo_xla", "vhlo")),
+        effect("--iree-input-type=onnx", refuses("stablehlo.add is not allowed by input type 'onnx'"), at("input")),
     ),
     "iree-input-demote-i64-to-i32": demotes("demote-i64-to-i32", "i64", "i32"),
     "iree-input-demote-f64-to-f32": demotes("demote-f64-to-f32", "f64", "f32"),

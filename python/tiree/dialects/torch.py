@@ -15,7 +15,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 
-from tiree.support.typed import is_array_attr, is_integer_attr
+from tiree.support.typed import is_array_attr, is_integer_attr, is_integer_type
 
 
 def _parse_sizes(parser: AttrParser) -> Attribute:
@@ -213,7 +213,7 @@ def tensor_of(type: VTensorType) -> TensorType | None:
     sizes, element = type.sizes, type.element_type
     if sizes is None or isinstance(element, (NoneAttr, StringType)):
         return None
-    if isinstance(element, IntegerType) and element.signedness.data is Signedness.SIGNED:
+    if is_integer_type(element) and element.signedness.data is Signedness.SIGNED:
         element = IntegerType(element.width.data)
     return TensorType(element, sizes)
 

@@ -1,7 +1,7 @@
 """The input stage: what users write becomes linalg on tensors in `util.func`s; then the functions get their ABI.
 
-Assumes a verified module in StableHLO, CHLO, ONNX's operators, linalg, tensor, arith, math, scf, cf and func. Passes are imported when
-asked for.
+Assumes a verified module in StableHLO, CHLO, ONNX's operators, linalg, tensor, arith, math, scf, cf and
+func. Passes are imported when asked for.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from xdsl.dialects.builtin import StringAttr
-from xdsl.ir import Attribute, Operation, Region
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute, Region
 
 from tiree.dialects import torch
 from tiree.dialects.syntax.reader import CustomReader, Reader
@@ -37,7 +37,7 @@ def _read_terminator(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, reader.resolve_all(operands, types, position), [], {}, attributes)
 
 
-def _read_constant(type: type[torch.NoneType], reader: Reader, name: str, position: int) -> Operation:
+def _read_constant(type: type[ParametrizedAttribute], reader: Reader, name: str, position: int) -> Operation:
     """A value, but for `none`, and attributes."""
     properties: dict[str, Attribute] = {}
     if type is not torch.NoneType:

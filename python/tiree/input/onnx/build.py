@@ -7,7 +7,7 @@ from math import prod
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, IntegerType, TensorType, i1, i32, i64
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 
 from tiree.dialects.dense import DenseAttr, numpy_dtype_name
@@ -50,7 +50,7 @@ def rank_of(value: SSAValue) -> int:
 
 
 def is_float(element: Attribute) -> bool:
-    return not isinstance(element, IntegerType)
+    return not is_integer_type(element)
 
 
 def is_unsigned(element: Attribute) -> bool:
@@ -61,6 +61,14 @@ def width_of(element: Attribute) -> int:
     """Bits of an integer type."""
     assert is_integer_type(element)
     return element.width.data
+
+
+def integer_range(element: Attribute) -> tuple[int, int]:
+    """The smallest and the largest number of an integer type."""
+    width = width_of(element)
+    if is_unsigned(element) or width == 1:
+        return 0, (1 << width) - 1
+    return -(1 << (width - 1)), (1 << (width - 1)) - 1
 
 
 def numpy_dtype(element: Attribute) -> np.dtype:

@@ -38,10 +38,7 @@ def _constant(node: Node) -> SSAValue:
 
 def _constant_of_shape(node: Node) -> SSAValue:
     build, attr = node.build, node.dense("value")
-    if attr is None:
-        one = build.constant(f32, 0)
-    else:
-        one = build.reshape(dense_value(node, attr), [])
+    one = build.constant(f32, 0) if attr is None else build.reshape(dense_value(node, attr), [])
     shape = node.numbers(0)
     if shape is not None:
         return build.spread(one, [int(size) for size in shape])
@@ -98,10 +95,12 @@ def _range(node: Node) -> SSAValue:
 
 def _one_hot(node: Node) -> SSAValue:
     build, indices = node.build, node.input(0)
-    depth = int(node.constant(1, "a depth").reshape(-1)[0])
-    values = node.input(2)
-    rank = node.rank() + 1
+    values, rank = node.input(2), node.rank() + 1
     axis = node.axis(-1, rank)
+    known, declared = node.numbers(1), node.static_result()
+    if known is None and declared is None:
+        raise Unsupported("with a depth that is not constant")
+    depth = int(known.reshape(-1)[0]) if known is not None else declared[axis] if declared is not None else 0
     shape = list(shape_of(indices))
     if DYNAMIC_INDEX in shape:
         raise Unsupported("on an operand of a dynamic shape")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from xdsl.dialects.builtin import IntegerType, f32, i1
+from xdsl.dialects.builtin import f32, i1
 from xdsl.ir import Attribute, SSAValue
 
 from tiree.dialects.syntax.small_floats import small_float
@@ -14,6 +14,7 @@ from tiree.input.lowering.context import Unsupported
 from tiree.input.onnx.build import OnnxBuild, is_float, is_unsigned
 from tiree.input.onnx.node import Conversion, Node
 from tiree.input.onnx.types import element_of_number
+from tiree.support.typed import is_integer_type
 
 
 def unary(name: str) -> Conversion:
@@ -130,15 +131,15 @@ def cast_to(build: OnnxBuild, value: SSAValue, element: Attribute, saturate: boo
     if own == element:
         return value
     format = small_float(element)
-    if format is not None and not isinstance(own, IntegerType) and small_float(own) is None and saturate:
+    if format is not None and not is_integer_type(own) and small_float(own) is None and saturate:
         if format.kind == "scale":
             raise Unsupported(f"to {element}")
         largest = format.value(format.largest)
         finite = build.clamp(build.like(value, -largest), value, build.like(value, largest))
         return build.convert(finite, element)
-    if small_float(own) is not None and (format is not None or isinstance(element, IntegerType)):
+    if small_float(own) is not None and (format is not None or is_integer_type(element)):
         return cast_to(build, build.convert(value, f32), element, saturate)
-    if format is not None and isinstance(own, IntegerType):
+    if format is not None and is_integer_type(own):
         return cast_to(build, build.convert(value, f32), element, saturate)
     return build.convert(value, element)
 

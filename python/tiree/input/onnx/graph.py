@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.dialects.func import CallOp, ReturnOp
 from xdsl.dialects.tensor import CastOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import torch
-from tiree.dialects.dense import DenseAttr
 from tiree.input.expansions.build import element_of, shape_of
 from tiree.input.lowering.context import Unsupported
 from tiree.input.onnx.build import Array, OnnxBuild
-from tiree.input.onnx.node import PREFIX, Conversion, Node
-from tiree.support.typed import is_tensor_type
+from tiree.input.onnx.node import Conversion, Node
+from tiree.support.typed import is_integer_type, is_tensor_type
 
 _SMALL = 1 << 12
 """Constants of more elements are computed later, by what computes all constants."""
@@ -152,7 +151,7 @@ def _element(type: Attribute) -> Attribute | None:
 def _is_small(op: Operation) -> bool:
     for result in op.results:
         type = plain_type(result.type)
-        if not is_tensor_type(type) or not isinstance(type.element_type, IntegerType):
+        if not is_tensor_type(type) or not is_integer_type(type.element_type):
             return False
         if type.element_type.width.data < 8 or np.prod(np.maximum(type.get_shape(), 0), dtype=np.int64) > _SMALL:
             return False
@@ -188,13 +187,3 @@ def cast(build: OnnxBuild, value: SSAValue, type: Attribute) -> SSAValue:
             for size, own in zip(type.get_shape(), build.sizes(value), strict=True)
         ],
     )
-
-
-def constant_of(op: torch.OperatorOp) -> DenseAttr | None:
-    """The tensor of an `onnx.Constant`, whose integers are signless."""
-    value = op.attributes.get(f"{PREFIX}value")
-    return value if isinstance(value, DenseAttr) else None
-
-
-def is_string(attr: Attribute | None) -> bool:
-    return isinstance(attr, StringAttr)

@@ -12,15 +12,16 @@ from functools import partial
 from typing import TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType, f32, i1, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f32, i1, i32
 from xdsl.ir import SSAValue
 
 from tiree.dialects.stablehlo_attrs import GatherDimensionNumbers, GatherDimensionNumbersAttr
 from tiree.input.expansions.build import element_of, i64_array, shape_of
 from tiree.input.lowering.context import Unsupported
 from tiree.input.lowering.scalar import widened
-from tiree.input.onnx.build import Array, OnnxBuild, rank_of
+from tiree.input.onnx.build import Array, OnnxBuild, integer_range, rank_of
 from tiree.input.onnx.node import Conversion, Node, normalized
+from tiree.support.typed import is_integer_type
 
 Coefficients: TypeAlias = "Callable[[float], Array]"
 
@@ -195,7 +196,7 @@ def _gathered(build: OnnxBuild, value: SSAValue, axis: int, places: Array) -> SS
 
 def weighted(build: OnnxBuild, value: SSAValue, axis: int, taps: Taps) -> SSAValue:
     """The sums of the taps along `axis`."""
-    if not isinstance(element_of(value), IntegerType) and taps.places.shape[1] > _FEW:
+    if not is_integer_type(element_of(value)) and taps.places.shape[1] > _FEW:
         return _by_matrix(build, value, axis, taps)
     total: SSAValue | None = None
     for number in range(taps.places.shape[1]):
@@ -285,7 +286,7 @@ def _resize(node: Node) -> SSAValue:
         raise Unsupported(f"with the mode {mode!r}")
     build, value = node.build, node.input(0)
     element = element_of(value)
-    work = element if mode == "nearest" else f32 if isinstance(element, IntegerType) else widened(element)
+    work = element if mode == "nearest" else f32 if is_integer_type(element) else widened(element)
     result = build.convert(value, work)
     axes = [(one, _taps(node, one, mode)) for one in _axes(node)]
     for one, taps in axes:
@@ -300,10 +301,8 @@ def _resize(node: Node) -> SSAValue:
 def _narrowed(build: OnnxBuild, value: SSAValue, node: Node) -> SSAValue:
     """In the type of the operand; integers are rounded towards zero, at the ends of their range."""
     element = node.element()
-    if isinstance(element, IntegerType) and element_of(value) != element:
-        bits = element.width.data
-        unsigned = element.signedness.data.name == "UNSIGNED"
-        low, high = (0, 2**bits - 1) if unsigned else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
+    if is_integer_type(element) and element_of(value) != element:
+        low, high = integer_range(element)
         value = build.clamp(build.like(value, low), value, build.like(value, high))
     return build.convert(value, element)
 

@@ -1,0 +1,40 @@
+"""Writes the table of `onnx.md`: the operators that are converted, by family, with what is not taken of each.
+
+python docs/reference/onnx.py [--check]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from tiree.input.onnx.table import FAMILIES, LIMITS
+
+PAGE = Path(__file__).with_suffix(".md")
+START, END = "<!-- operators -->\n", "<!-- end of operators -->\n"
+
+
+def table() -> str:
+    lines: list[str] = [f"{sum(map(len, FAMILIES.values()))} operators.\n"]
+    for family, conversions in FAMILIES.items():
+        plain = [f"`{name}`" for name in sorted(conversions) if name not in LIMITS]
+        lines += [f"### {family}\n", f"{', '.join(plain)}.\n"] if plain else [f"### {family}\n"]
+        limited = [f"| `{name}` | {LIMITS[name]} |" for name in sorted(conversions) if name in LIMITS]
+        if limited:
+            lines += ["| operator | what is refused |", "|---|---|", *limited, ""]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    text = PAGE.read_text()
+    head, rest = text.split(START)
+    tail = rest.split(END)[1]
+    fresh = f"{head}{START}{table()}{END}{tail}"
+    if "--check" in sys.argv:
+        return int(fresh != text)
+    PAGE.write_text(fresh)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
