@@ -113,7 +113,11 @@ def test_values(number: int, module: bytes) -> None:
         ("conv", (floats(2, 1, 1, 3), floats(3, 3, 3, 4)), "a size is negative: dimension 1 of argument 1 .%x. - 2"),
         ("ew", (floats(3, 4), floats(2, 4)), "argument 2 .%b.: dimension 0 must equal dimension 0 of argument 1"),
         ("sl", (floats(10), 1, 6), "the box ends behind its tensor"),
-        ("sl", (floats(10), -1, 2), "an offset is negative in dimension 0: argument 2 must be at least 0 for .*have -1"),
+        (
+            "sl",
+            (floats(10), -1, 2),
+            "an offset is negative in dimension 0: argument 2 must be at least 0 for .*have -1",
+        ),
         ("cast", (floats(5),), "dimension 0 must equal 4 for tensor.cast at"),
     ],
 )

@@ -8,6 +8,7 @@ import tiree
 import tiree.runtime as rt
 from proofs import iree_reference as iree
 from tiree.compiler.api import compile_str
+from tiree.runtime.errors import StatusError
 from tiree.support.errors import CompileError
 
 CPU = "--iree-llvmcpu-target-cpu=host"
@@ -165,10 +166,21 @@ def test_phases_of_iree_are_read(phase: str) -> None:
     np.testing.assert_array_equal(memory, A + A)
 
 
-def test_memory_that_is_too_small_fails_the_call() -> None:
-    module = rt.load(tiree.compile(PROGRAMS["dynamic"], flags=[CPU]), "local-sync")
-    with pytest.raises(Exception, match=r"range \[0, 0 \+ 32\) is outside the buffer of 12 bytes"):
+@pytest.mark.parametrize("model", MODELS)
+def test_memory_that_is_too_small_is_named(model: str) -> None:
+    module = rt.load(tiree.compile(PROGRAMS["dynamic"], flags=list(MODELS[model])), "local-sync")
+    said = r"@main: argument 2 \(%out\) has fewer bytes than the result .*:\d+; expected 32 but have 12"
+    with pytest.raises(StatusError, match=said) as caught:
         module.main(A, given("sum")[:3].copy())
+    assert caught.value.code_name == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize("name", ["dynamic", "sum", "constant"])
+@iree.needs_iree
+def test_memory_that_is_too_small_in_the_runtime_of_iree(name: str) -> None:
+    module = bytes(tiree.compile(PROGRAMS[name], flags=[CPU]))
+    with pytest.raises(ValueError, match=r"argument 2 \(%out\) has fewer bytes .*expected 32 but have 12"):
+        iree.call(module, "main", [A, given("sum")[:3].copy()], "local-sync")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from xdsl.dialects import arith, cf
-from xdsl.dialects.builtin import AffineMapAttr, DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import AffineMapAttr, StringAttr, UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -18,10 +18,11 @@ from tiree.dialects.arith import ConstantOp, constant_int
 from tiree.dialects.hal_ops import BufferViewDimOp
 from tiree.dialects.tensor_dims import dim_size, is_dynamic
 from tiree.input.lowering.size_names import UNKNOWN, place_of
+from tiree.support.argument_names import argument_in_words, argument_names
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.marks import SIZE_CHECK
-from tiree.support.typed import array_of, int_of, is_tensor_type, string_of
+from tiree.support.typed import array_of, int_of, is_tensor_type
 
 Size = int | SSAValue
 
@@ -78,7 +79,7 @@ class _Checker:
     def __init__(self, function: util.FuncOp) -> None:
         self.function = function
         self.entry = function.body.blocks[0]
-        self.names = _argument_names(function)
+        self.names = argument_names(function, len(self.entry.args))
         self.same: dict[SSAValue, Size] = {}
         self.passed: set[tuple[Block | None, frozenset[Size]]] = set()
         """What has been compared before, and in which block."""
@@ -223,8 +224,7 @@ class _Checker:
         return _as_operand(op, size) if found is None else f"dimension {found[1]} of {self._who(found[0])}"
 
     def _who(self, number: int) -> str:
-        name = self.names[number] if number < len(self.names) else ""
-        return f"argument {number + 1}{f' (%{name})' if name else ''}"
+        return argument_in_words(number, self.names)
 
     def _text(self, op: Operation, first: Size, second: SSAValue) -> str:
         found = self._argument(second)
@@ -242,11 +242,3 @@ def _as_operand(op: Operation, size: SSAValue) -> str:
             if dim_size(operand, dim) is size:
                 return f"dimension {dim} of operand {number}"
     return UNKNOWN
-
-
-def _argument_names(function: util.FuncOp) -> list[str]:
-    """The users' names of the arguments, where they are known."""
-    reflection = function.attributes.get("iree.reflection")
-    listed = reflection.data.get("tiree.arg_names") if isinstance(reflection, DictionaryAttr) else None
-    names = string_of(listed).split(", ") if isinstance(listed, StringAttr) else []
-    return names if len(names) == len(function.body.blocks[0].args) else []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -58,6 +59,13 @@ def location_of(op: Operation) -> str:
             return text
         current = current.parent_op()
     return UNKNOWN
+
+
+def place_in_file(op: Operation) -> str:
+    """`location_of` without folders, for messages of the running program."""
+    place = location_of(op)
+    folder, _, rest = place.rpartition(os.path.sep)
+    return rest if folder else place
 
 
 _noted: ContextVar[dict[str, Operation] | None] = ContextVar("noted", default=None)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os.path
-
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NameLoc
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
 from tiree.dialects.arith import constant_int
 from tiree.input.lowering.context import Lowering, Size, Splat
-from tiree.support.locations import location_of
+from tiree.support.locations import place_in_file
 from tiree.support.typed import is_tensor_type
 
 UNKNOWN = "a computed size"
@@ -22,9 +20,7 @@ def name_of(argument: BlockArgument) -> str:
 
 def place_of(op: Operation) -> str:
     """The operation and where it stands, for a message of the running program."""
-    place = location_of(op)
-    folder, _, rest = place.rpartition(os.path.sep)
-    return f"{op.name} at {rest if folder else place}"
+    return f"{op.name} at {place_in_file(op)}"
 
 
 def describe(lowering: Lowering, size: Size, op: Operation | None = None, called: str = "") -> str:
