@@ -6,8 +6,6 @@ an operand is read at a sum of loops, the program assumes something that only th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import AffineMapAttr, StringAttr, UnitAttr
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
@@ -74,7 +72,7 @@ def _compared(op: Operation) -> Operation | None:
 
 
 class _Checker:
-    """The checks of one function. `same` says which sizes have been found equal already."""
+    """The checks of one function. `same` says which sizes have been found equal by the ops so far."""
 
     def __init__(self, function: util.FuncOp) -> None:
         self.function = function
@@ -83,20 +81,14 @@ class _Checker:
         self.same: dict[SSAValue, Size] = {}
         self.passed: set[tuple[Block | None, frozenset[Size]]] = set()
         """What has been compared before, and in which block."""
-        for equal in self._known():
-            self._unite(*equal.operands)
-
-    def _known(self) -> Iterator[Operation]:
-        for op in self.entry.ops:
-            compare = _compared(op)
-            if compare is not None:
-                yield compare
 
     def note(self, op: Operation) -> None:
         """Keeps in mind what a check of sizes compares."""
         compare = _compared(op)
         if compare is not None:
             self.passed.add((op.parent, frozenset(self._number(value) for value in compare.operands)))
+            if op.parent is self.entry:
+                self._unite(*compare.operands)
 
     def _number(self, value: SSAValue) -> Size:
         known = constant_int(value)

@@ -121,7 +121,7 @@ class LowerToKernels(ModulePass):
                 if attention is not None:
                     self._lower_attention(export, function, inner, target, attention)
                     continue
-                if is_dynamic(function):
+                if is_dynamic(function) and not has_tensor_loops(function):
                     self._lower_dynamic(export, function, inner, target)
                     continue
                 if has_tensor_loops(function):

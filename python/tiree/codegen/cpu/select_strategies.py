@@ -88,7 +88,7 @@ class SelectStrategies(ModulePass):
                     export.attributes[STRATEGY] = StringAttr(ATTENTION)
                     _record(export, flops_of(attention, checked_form(attention)), bytes_of(function))
                     continue
-                if is_dynamic(function):
+                if is_dynamic(function) and not has_tensor_loops(function):
                     export.attributes[STRATEGY] = StringAttr(DYNAMIC)
                     continue
                 if has_tensor_loops(function):

@@ -20,6 +20,7 @@ from tiree.codegen.common.builder import INDEX, KernelBuilder
 from tiree.codegen.common.graph import TableRef, bits_of, storage_element
 from tiree.codegen.common.views import element_count, kept_dims
 from tiree.codegen.cpu.emit import STACK_SCRATCH_BYTES
+from tiree.codegen.cpu.size_bounds import SAME
 from tiree.codegen.cpu.strategy import Kernel
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.hal_executable import InterfaceBindingSubspanOp
@@ -106,20 +107,19 @@ class _Lowering:
             assert isinstance(subspan, InterfaceBindingSubspanOp)
             assert isinstance(bound.type, DispatchTensorType)
             type = bound.type.tensor_type
-            if DYNAMIC_INDEX in type.get_shape():
-                raise fail(subspan, f"a dispatch of loops binds {type}", "give it static sizes")
+            dims = [self.values[size] for size in subspan.dynamic_dims]
             offset = None if subspan.byte_offset is None else self.values[subspan.byte_offset]
             alignment = subspan.alignment.value.data if subspan.alignment is not None else 1
             memory = MemRefType(storage_element(type.element_type), type.get_shape())
             found = self._emit(
-                InterfaceBindingSubspanOp(subspan.layout, subspan.binding_index, offset, memory, None, alignment)
+                InterfaceBindingSubspanOp(subspan.layout, subspan.binding_index, offset, memory, dims, alignment)
             )
             self.bindings[bound] = found
         return found
 
     def _bound(self, op: DispatchTensorLoadOp | DispatchTensorStoreOp, bound: SSAValue, value: SSAValue) -> _Memory:
         """The part of a binding that `op` loads or stores."""
-        if any(stride != 1 for stride in ints_of(op.static_strides)) or op.sizes or op.strides:
+        if any(stride != 1 for stride in ints_of(op.static_strides)) or op.strides or (op.sizes and not _is_whole(op)):
             raise fail(op, f"{op.name} of a part with strides or sizes that vary, in a dispatch of loops")
         given = iter(op.offsets)
         offsets: list[SSAValue | None] = []
@@ -135,6 +135,8 @@ class _Lowering:
 
     def _new_memory(self, type: Attribute) -> _Memory:
         assert is_tensor_type(type)
+        if DYNAMIC_INDEX in type.get_shape():
+            raise fail(self.function, f"scratch of type {type} in a dispatch of loops", "give it static sizes")
         element, shape = storage_element(type.element_type), type.get_shape()
         size = element_count(shape) * -(-bits_of(element) // 8)
         limit = min(STACK_SCRATCH_BYTES, self.target.stack_limit // 2)
@@ -184,7 +186,7 @@ class _Lowering:
     def empty(self, op: Operation) -> None:
         result = op.results[0]
         store = self.stores.get(result)
-        ready = store is not None and all(offset in self.values for offset in store.offsets)
+        ready = store is not None and all(one in self.values for one in (*store.offsets, *store.target_dims))
         self._begin(result, self._bound(store, store.target, store.value) if store and ready else self._scratch(result))
         if not ready:
             self.stores.pop(result, None)
@@ -246,6 +248,10 @@ class _Lowering:
         place = self._place(memory, op.operands[2:])
         self.block.add_op(memref.StoreOp.create(operands=[self.values[op.operands[0]], memory.buffer, *place]))
         self._begin(op.results[0], memory)
+
+    def same(self, op: Operation) -> None:
+        """What says something about a size."""
+        self.values.update(zip(op.results, [self.values[operand] for operand in op.operands], strict=True))
 
     def store(self, op: Operation) -> None:
         assert isinstance(op, DispatchTensorStoreOp)
@@ -364,6 +370,19 @@ class _Lowering:
         self.values.update(zip([results[n] for n in scalars], new.results, strict=True))
 
 
+def _is_whole(op: DispatchTensorLoadOp | DispatchTensorStoreOp) -> bool:
+    """Whether an access to a tensor with `?` is to all of it."""
+    bound = op.source if isinstance(op, DispatchTensorLoadOp) else op.target
+    dims = op.source_dims if isinstance(op, DispatchTensorLoadOp) else op.target_dims
+    assert isinstance(bound.type, DispatchTensorType)
+    shape = bound.type.tensor_type.get_shape()
+    return (
+        not any(ints_of(op.static_offsets))
+        and tuple(ints_of(op.static_sizes)) == tuple(shape)
+        and list(op.sizes) == list(dims)
+    )
+
+
 def _root(value: SSAValue) -> SSAValue:
     """The tensor that `value` is a later state of."""
     while isinstance(value, OpResult):
@@ -391,6 +410,7 @@ _HANDLERS = {
     "arith.constant": _Lowering.constant,
     "scf.for": _Lowering.loop,
     "scf.if": _Lowering.branch,
+    **dict.fromkeys(SAME, _Lowering.same),
 }
 
 

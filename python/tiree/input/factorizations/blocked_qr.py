@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of, product, zeros_of
 from tiree.input.factorizations.blocked import TILE_BYTES, TOGETHER, Blocks, Part, subtract_products
 from tiree.input.factorizations.householder import apply_left, norm, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering
-from tiree.input.lowering.scalar import ScalarBuilder, number_attribute
+from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dynamic_movement import dynamic_type
+from tiree.input.lowering.scalar import ScalarBuilder
 
 Span = tuple[Num, Num]
 
@@ -25,15 +25,12 @@ def _blocks(size: int, a: Value) -> Blocks:
     return Blocks.of(size, element_of(a).bitwidth // 8 * (2 if isinstance(a, tuple) else 1))
 
 
-def _zeros(lowering: Lowering, shape: Sequence[int], like: Value) -> Value:
-    element = element_of(like)
-    zero = lowering.fill(number_attribute(element, 0), TensorType(element, shape))
-    if not isinstance(like, tuple):
-        return zero
-    return zero, lowering.fill(number_attribute(element, 0), TensorType(element, shape))
+def _zeros(lowering: Lowering, shape: Sequence[Size], like: Value) -> Value:
+    zeros = [zeros_of(lowering, element_of(like), shape) for _ in range(2 if isinstance(like, tuple) else 1)]
+    return (zeros[0], zeros[1]) if len(zeros) == 2 else zeros[0]
 
 
-def factor(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def factor(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(R and reflectors, taus) of matrices of `shape` (how many, rows, columns)."""
     count, rows, columns = shape
     size, element = min(rows, columns), element_of(a)
@@ -54,7 +51,7 @@ def factor(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
     return [a, taus]
 
 
-def form_q(lowering: Lowering, a: Value, taus: Value, shape: Sequence[int], size: int) -> Value:
+def form_q(lowering: Lowering, a: Value, taus: Value, shape: Shape, size: int) -> Value:
     """Q's first columns, of `shape` (how many, rows, columns), from `size` reflectors."""
     count = shape[0]
     blocks = _blocks(size, a)
@@ -70,7 +67,7 @@ def form_q(lowering: Lowering, a: Value, taus: Value, shape: Sequence[int], size
     return q
 
 
-def _identity(lowering: Lowering, shape: Sequence[int], like: Value) -> Value:
+def _identity(lowering: Lowering, shape: Shape, like: Value) -> Value:
     element = element_of(like)
 
     def build(diagonal: float) -> SSAValue:
@@ -80,7 +77,7 @@ def _identity(lowering: Lowering, shape: Sequence[int], like: Value) -> Value:
                 s.cmpi("eq", s.index(1), s.index(2)), s.constant(element, diagonal), s.constant(element, 0.0)
             )
 
-        return lowering.parallel([], TensorType(element, shape), body)
+        return lowering.parallel([], dynamic_type(element, shape), body, shape)
 
     return (build(1.0), build(0.0)) if isinstance(like, tuple) else build(1.0)
 
@@ -124,7 +121,7 @@ def _apply(
     lowering: Lowering,
     values: tuple[Value, Value, Value],
     start: SSAValue,
-    shape: Sequence[int],
+    shape: Shape,
     blocks: Blocks,
     size: int,
     behind: bool,
@@ -134,7 +131,7 @@ def _apply(
     source, target, triangle = values
     count, _, columns = shape
     tiles = -(-columns // blocks.tile)
-    k = LoopKernel(lowering, count * tiles, element_of(target))
+    k = LoopKernel(lowering, product(lowering, [count, tiles]), element_of(target))
     low, t = k.scalar_input(start), k.whole_input(triangle)
     number, left = k.workgroup.quotient(tiles), k.workgroup.remainder(tiles) * blocks.tile
     a = Part(k.changed_input(target), number)

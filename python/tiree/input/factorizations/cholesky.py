@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation
 
-from tiree.input.factorizations.batches import count_of, element_of, from_kernel, to_kernel
-from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.factorizations.arrays import Array, Slice
+from tiree.input.factorizations.batches import element_of, from_kernel, product, to_kernel
+from tiree.input.factorizations.kernel import LoopKernel, Num, Value
+from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dims import common_sizes, require_equal
 from tiree.input.lowering.scalar import inherent
 from tiree.support.typed import is_integer_attr
+
+Matrix = Array | Slice
 
 
 def _note(k: LoopKernel, failed: Array, square: Num, i: Num) -> None:
@@ -20,7 +22,7 @@ def _note(k: LoopKernel, failed: Array, square: Num, i: Num) -> None:
     failed[0] = k.where(fails, (i + 1).to_type(i32), failed[0])
 
 
-def _factor_lower(k: LoopKernel, low: Array, failed: Array) -> None:
+def _factor_lower(k: LoopKernel, low: Matrix, failed: Array) -> None:
     """Replaces the lower triangle of `l` by its factor, row by row; sums run along rows."""
     with k.loop(0, low.shape[0]) as i:
         with k.loop(0, i) as j:
@@ -31,7 +33,7 @@ def _factor_lower(k: LoopKernel, low: Array, failed: Array) -> None:
         low[i, i] = square.sqrt()
 
 
-def _factor_upper(k: LoopKernel, u: Array, failed: Array) -> None:
+def _factor_upper(k: LoopKernel, u: Matrix, failed: Array) -> None:
     """Replaces the upper triangle of `u` by its factor; each row is taken off those below it."""
     n = u.shape[0]
     with k.loop(0, n) as i:
@@ -47,16 +49,22 @@ def _factor_upper(k: LoopKernel, u: Array, failed: Array) -> None:
                 u[r, j] = u[r, j] - other * u[i, j]
 
 
-def factor(lowering: Lowering, a: Value, lower: bool, shape: Sequence[int], nans: bool) -> tuple[Value, Value]:
+def factor(
+    lowering: Lowering, a: Value, lower: bool, shape: tuple[Size, Size, Size], nans: bool
+) -> tuple[Value, Value]:
     """The factors of matrices of `shape` (how many, n, n) and, for each, the number from 1 on of its first leading
     minor that is not positive, or 0: the rows from there on are not meaningful.
 
     The other triangle is zero with `nans`, where a matrix that fails gives NaN all over, and as it was without.
     """
     k = LoopKernel(lowering, shape[0], element_of(a))
-    n = shape[1]
-    source = k.input(a)
-    result, failed = k.output([n, n], complex=source.is_complex), k.output([1], i32)
+    n, size = k.extent(shape[1]), shape[1]
+    source = k.input(a) if isinstance(size, int) else k.sized_input(a)
+    if isinstance(size, int):
+        result: Matrix = k.output([size, size], complex=source.is_complex)
+    else:
+        result = k.sized_output([size, size], complex=source.is_complex)
+    failed = k.output([1], i32)
     failed[0] = k.number(0, i32)
     with k.loop(0, n) as i, k.loop(0, n) as j:
         inside = j <= i if lower else j >= i
@@ -66,20 +74,21 @@ def factor(lowering: Lowering, a: Value, lower: bool, shape: Sequence[int], nans
         nan = k.number(float("nan"))
         with k.loop(0, k.where(failed[0].ne(0), k.index(n), k.index(0))) as i, k.loop(0, n) as j:
             result[i, j] = k.complex(nan, nan) if result.is_complex else nan
-    factors, info = k.run()
-    return factors, info
+    one, other = k.run()
+    return (one, other) if isinstance(size, int) else (other, one)
 
 
 def _cholesky(lowering: Lowering, op: Operation) -> None:
-    shape = tensor_type(op.results[0]).get_shape()
-    if 0 in shape:
+    sizes = common_sizes(lowering, op, op.operands, op.results[0].type)
+    sizes[-2:] = [require_equal(lowering, op, *sizes[-2:])] * 2
+    if 0 in sizes:
         lowering.set(op.results[0], lowering.values[op.operands[0]])
         return
     attr = inherent(op, "lower")
     lower = is_integer_attr(attr) and bool(attr.value.data)
     a = to_kernel(lowering, op.operands[0], 2)
-    factors, _ = factor(lowering, a, lower, (count_of(shape[:-2]), *shape[-2:]), nans=True)
-    from_kernel(lowering, op.results[0], factors)
+    factors, _ = factor(lowering, a, lower, (product(lowering, sizes[:-2]), sizes[-2], sizes[-1]), nans=True)
+    from_kernel(lowering, op.results[0], factors, sizes)
 
 
 HANDLERS = {"stablehlo.cholesky": _cholesky}

@@ -9,15 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, StringAttr
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from tiree.input.factorizations import cholesky, lu, qr, real_schur, schur, svd, symmetric, triangular, tridiagonal
-from tiree.input.factorizations.batches import count_of, from_kernel, to_kernel
+from tiree.input.factorizations.batches import any_matrices, from_kernel, matrices, to_kernel, zeros_of
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering import control_flow
-from tiree.input.lowering.context import Lowering, Unsupported, tensor_type
-from tiree.input.lowering.scalar import inherent, number_attribute
+from tiree.input.lowering.context import Lowering, Size, Unsupported, ranked_type
+from tiree.input.lowering.dims import refine, sizes_of, sizes_of_new
+from tiree.input.lowering.scalar import inherent
+from tiree.input.lowering.shape_values import shape_of
+from tiree.input.lowering.structural import ints_property
 from tiree.support.typed import is_integer_attr
 
 _ROUTINE = re.compile(r"lapack_([sdcz])([a-z0-9]+)_ffi")
@@ -46,51 +49,60 @@ def number_setting(op: Operation, name: str) -> int:
     return attr.value.data
 
 
-def matrices(value: SSAValue) -> tuple[int, int, int]:
-    """How many matrices, of how many rows and columns."""
-    shape = tensor_type(value).get_shape()
-    return count_of(shape[:-2]), shape[-2], shape[-1]
-
-
-def set_results(lowering: Lowering, op: Operation, values: Sequence[Value | None]) -> None:
-    """Sets the results; None for one that nobody can use, which becomes zero."""
+def set_results(lowering: Lowering, op: Operation, values: Sequence[Value | None], inner: int = 2) -> None:
+    """Sets the results; None for one that nobody can use, which becomes zero. `inner` is the number of dimensions
+    behind those of the batch in the first operand."""
+    given = sizes_of(lowering, op.operands[0])
+    batch = given[: len(given) - inner]
     for old, value in zip(op.results, values, strict=True):
         if value is None:
-            lowering.set(old, _zeros(lowering, old))
-        else:
-            from_kernel(lowering, old, value)
+            lowering.set(old, _zeros(lowering, op, old))
+            continue
+        part = sizes_of_new(lowering, value[0] if isinstance(value, tuple) else value)
+        own = len(ranked_type(old).get_shape()) - len(batch)
+        from_kernel(lowering, old, value, refine(lowering, op, [*batch, *part[1 : 1 + own]], old.type))
 
 
-def _zeros(lowering: Lowering, old: SSAValue) -> SSAValue:
-    type = tensor_type(old)
-    return lowering.fill(number_attribute(type.element_type, 0), type)
+def _zeros(lowering: Lowering, op: Operation, old: OpResult) -> SSAValue:
+    return zeros_of(lowering, ranked_type(old).element_type, _sizes_of_result(lowering, op, old))
+
+
+def _sizes_of_result(lowering: Lowering, op: Operation, old: OpResult) -> Sequence[Size]:
+    """What the operand that holds the shape of a result says. Raises `Unsupported` where there is none."""
+    shape = ranked_type(old).get_shape()
+    if DYNAMIC_INDEX not in shape:
+        return shape
+    if "indices_of_shape_operands" not in (*op.properties, *op.attributes):
+        raise Unsupported(f"with the dynamic shape {old.type} and without indices_of_shape_operands")
+    place = ints_property(op, "indices_of_shape_operands")[old.index]
+    return refine(lowering, op, shape_of(lowering, op, op.operands[place]), old.type)
 
 
 def is_empty(op: Operation) -> bool:
     """Whether there is nothing to factor."""
-    return 0 in tensor_type(op.operands[0]).get_shape()
+    return 0 in ranked_type(op.operands[0]).get_shape()
 
 
 def _empty(lowering: Lowering, op: Operation) -> None:
     """Results for matrices without elements: zeros, and ones where a square result is an orthogonal matrix."""
     for old in op.results:
-        lowering.set(old, _zeros(lowering, old))
+        lowering.set(old, _zeros(lowering, op, old))
 
 
 def _potrf(lowering: Lowering, op: Operation) -> None:
     a = to_kernel(lowering, op.operands[0], 2)
     lower = setting(op, "uplo") == "L"
-    set_results(lowering, op, cholesky.factor(lowering, a, lower, matrices(op.operands[0]), nans=False))
+    set_results(lowering, op, cholesky.factor(lowering, a, lower, any_matrices(lowering, op.operands[0]), nans=False))
 
 
 def _getrf(lowering: Lowering, op: Operation) -> None:
     a = to_kernel(lowering, op.operands[0], 2)
-    set_results(lowering, op, lu.factor(lowering, a, matrices(op.operands[0])))
+    set_results(lowering, op, lu.factor(lowering, a, any_matrices(lowering, op.operands[0])))
 
 
 def _geqrf(lowering: Lowering, op: Operation) -> None:
     a = to_kernel(lowering, op.operands[0], 2)
-    set_results(lowering, op, qr.factor(lowering, a, matrices(op.operands[0])))
+    set_results(lowering, op, qr.factor(lowering, a, matrices(lowering, op.operands[0])))
 
 
 def _geqp3(lowering: Lowering, op: Operation) -> None:
@@ -98,12 +110,16 @@ def _geqp3(lowering: Lowering, op: Operation) -> None:
     if not is_integer_attr(free) or free.value.data != 0:
         raise Unsupported("with columns that are to be first")
     a = to_kernel(lowering, op.operands[0], 2)
-    set_results(lowering, op, qr.factor_pivoted(lowering, a, matrices(op.operands[0])))
+    set_results(lowering, op, qr.factor_pivoted(lowering, a, matrices(lowering, op.operands[0])))
 
 
 def _orgqr(lowering: Lowering, op: Operation) -> None:
     a, taus = to_kernel(lowering, op.operands[0], 2), to_kernel(lowering, op.operands[1], 1)
-    set_results(lowering, op, [qr.form_q(lowering, a, taus, matrices(op.results[0]))])
+    count, _, _ = any_matrices(lowering, op.operands[0])
+    rows, columns = ranked_type(op.results[0]).get_shape()[-2:]
+    if DYNAMIC_INDEX in (rows, columns):
+        raise Unsupported(f"on {op.results[0].type}, matrices whose rows or columns are known only when it runs,")
+    set_results(lowering, op, [qr.form_q(lowering, a, taus, (count, rows, columns))])
 
 
 def _trsm(lowering: Lowering, op: Operation) -> None:
@@ -121,7 +137,7 @@ def _trsm(lowering: Lowering, op: Operation) -> None:
 def _syevd(lowering: Lowering, op: Operation) -> None:
     a = to_kernel(lowering, op.operands[0], 2)
     lower, vectors = setting(op, "uplo") == "L", setting(op, "mode") == "V"
-    set_results(lowering, op, symmetric.decompose(lowering, a, lower, vectors, matrices(op.operands[0])))
+    set_results(lowering, op, symmetric.decompose(lowering, a, lower, vectors, matrices(lowering, op.operands[0])))
 
 
 def _gesdd(lowering: Lowering, op: Operation) -> None:
@@ -129,13 +145,13 @@ def _gesdd(lowering: Lowering, op: Operation) -> None:
     if mode not in "NSA":
         raise Unsupported(f"with mode {mode!r}")
     a = to_kernel(lowering, op.operands[0], 2)
-    values, info, *vectors = svd.decompose(lowering, a, mode, matrices(op.operands[0]))
+    values, info, *vectors = svd.decompose(lowering, a, mode, matrices(lowering, op.operands[0]))
     left, right = vectors or (None, None)
     set_results(lowering, op, [None, values, left, right, info])
 
 
 def _gehrd(lowering: Lowering, op: Operation) -> None:
-    a, shape = to_kernel(lowering, op.operands[0], 2), matrices(op.operands[0])
+    a, shape = to_kernel(lowering, op.operands[0], 2), matrices(lowering, op.operands[0])
     if (number_setting(op, "low"), number_setting(op, "high")) != (1, shape[1]):
         raise Unsupported("of a part of the matrix")
     set_results(lowering, op, schur.hessenberg(lowering, a, shape))
@@ -146,17 +162,17 @@ def _gees(lowering: Lowering, op: Operation) -> None:
         raise Unsupported("with sorted eigenvalues")
     a = to_kernel(lowering, op.operands[0], 2)
     if len(op.results) == 6:
-        form, vectors, real, imaginary, info = real_schur.schur(lowering, a, matrices(op.operands[0]))
+        form, vectors, real, imaginary, info = real_schur.schur(lowering, a, matrices(lowering, op.operands[0]))
         set_results(lowering, op, [form, vectors, real, imaginary, None, info])
         return
-    info, form, vectors, values = schur.schur(lowering, a, matrices(op.operands[0]))
+    info, form, vectors, values = schur.schur(lowering, a, matrices(lowering, op.operands[0]))
     set_results(lowering, op, [form, vectors, values, None, info])
 
 
 def _geev(lowering: Lowering, op: Operation) -> None:
     a = to_kernel(lowering, op.operands[0], 2)
     left, right = setting(op, "compute_left") == "V", setting(op, "compute_right") == "V"
-    info, values, *vectors = schur.eigenvectors(lowering, a, left, right, matrices(op.operands[0]))
+    info, values, *vectors = schur.eigenvectors(lowering, a, left, right, matrices(lowering, op.operands[0]))
     found = iter(vectors)
     sides = [next(found) if wanted else None for wanted in (left, right)]
     assert isinstance(values, tuple)
@@ -168,11 +184,11 @@ def _ormqr(lowering: Lowering, op: Operation) -> None:
     a, taus = to_kernel(lowering, op.operands[0], 2), to_kernel(lowering, op.operands[1], 1)
     c = to_kernel(lowering, op.operands[2], 2)
     left, adjoint = number_setting(op, "left") != 0, number_setting(op, "transpose") != 0
-    set_results(lowering, op, [qr.multiply(lowering, a, taus, c, left, adjoint, matrices(op.operands[2]))])
+    set_results(lowering, op, [qr.multiply(lowering, a, taus, c, left, adjoint, matrices(lowering, op.operands[2]))])
 
 
 def _sytrd(lowering: Lowering, op: Operation) -> None:
-    a, shape = to_kernel(lowering, op.operands[0], 2), matrices(op.operands[0])
+    a, shape = to_kernel(lowering, op.operands[0], 2), matrices(lowering, op.operands[0])
     if shape[1] == 1:
         real = to_kernel(lowering, op.operands[0], 2)
         set_results(lowering, op, [a, real[0] if isinstance(real, tuple) else real, None, None, None])
@@ -183,8 +199,8 @@ def _sytrd(lowering: Lowering, op: Operation) -> None:
 def _gtsv(lowering: Lowering, op: Operation) -> None:
     bands = [to_kernel(lowering, operand, 1) for operand in op.operands[:3]]
     b = to_kernel(lowering, op.operands[3], 2)
-    solutions, info = tridiagonal.solve(lowering, bands, b, matrices(op.operands[3]))
-    set_results(lowering, op, [None, None, None, solutions, info])
+    solutions, info = tridiagonal.solve(lowering, bands, b, matrices(lowering, op.operands[3]))
+    set_results(lowering, op, [None, None, None, solutions, info], inner=1)
 
 
 ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {

@@ -18,7 +18,7 @@ from xdsl.ir import SSAValue
 
 from tiree.dialects.dense import DenseAttr
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering
+from tiree.input.lowering.context import Lowering, Size
 
 RADICES = (4, 2, 3, 5, 7, 11, 13)
 ROW_ELEMENTS = 4096
@@ -245,8 +245,11 @@ def _into(array_: Array) -> Callable[[Num, Num], None]:
     return store
 
 
-def lines_together(count: int, elements: int) -> int:
-    """How many lines (or groups of lines) a workgroup does: a divisor of how many there are."""
+def lines_together(count: Size, elements: int) -> int:
+    """How many lines (or groups of lines) a workgroup does: a divisor of how many there are, 1 where that is not
+    known."""
+    if not isinstance(count, int):
+        return 1
     wanted = max(1, min(count, ROW_ELEMENTS // max(elements, 1)))
     return next(number for number in range(wanted, 0, -1) if count % number == 0)
 
@@ -265,11 +268,11 @@ class Ends:
     complex_result: bool = True
 
 
-def run(lowering: Lowering, value: Value, count: int, element: AnyFloat, transform: Transform, ends: Ends) -> Value:
+def run(lowering: Lowering, value: Value, count: Size, element: AnyFloat, transform: Transform, ends: Ends) -> Value:
     """The transforms of `count` groups of lines in `value`, whose parts have shape [workgroups, elements]; the result
     likewise."""
     together = lines_together(count, transform.length * transform.step)
-    k = LoopKernel(lowering, count // together, element)
+    k = LoopKernel(lowering, count // together if isinstance(count, int) else count, element)
     tables = _Tables()
     bluestein = _Bluestein(transform, tables) if radices(transform.length) is None else None
     passes = plan(transform, tables) if bluestein is None else []

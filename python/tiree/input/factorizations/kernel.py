@@ -14,7 +14,7 @@ from math import prod
 
 from xdsl.dialects import scf, tensor
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, IndexType, TensorType
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tiree.dialects import flow
 from tiree.dialects.arith import ConstantOp
@@ -23,14 +23,18 @@ from tiree.dialects.iree_tensor_ext import (
     DispatchTensorStoreOp,
     DispatchTensorType,
     TensorAccess,
+    WorkloadOrdinalOp,
     index_array,
     segment_sizes,
 )
 from tiree.dialects.util_values import OptimizationBarrierOp
+from tiree.input.factorizations.arrays import Array, Cell, Slice, Var
 from tiree.input.factorizations.numbers import Num
-from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.lowering.context import Lowering, Size, ranked_type
+from tiree.input.lowering.dims import same_size, sizes_of_new
+from tiree.input.lowering.dynamic_movement import dynamic_type
 from tiree.input.lowering.scalar import ScalarAttr, ScalarBuilder, scalar_attribute
-from tiree.support.typed import is_float_attr, is_integer_attr
+from tiree.support.typed import is_float_attr, is_integer_attr, is_tensor_type
 
 INDEX = IndexType()
 SMALL_SCRATCH = 4096
@@ -45,7 +49,7 @@ class _Code(ScalarBuilder):
 
     def __init__(self, kernel: LoopKernel) -> None:
         super().__init__(kernel.block, kernel.lowering.location)
-        self.front: list[ConstantOp] = []
+        self.front: list[Operation] = []
         self.known: dict[tuple[Attribute, str], SSAValue] = {}
 
     def attribute(self, attr: ScalarAttr) -> SSAValue:
@@ -59,62 +63,13 @@ class _Code(ScalarBuilder):
         return self.known[key]
 
 
-class Cell:
-    """Something with a current value: one SSA value, or two of a complex number."""
-
-    def __init__(self, kernel: LoopKernel, states: Sequence[SSAValue]) -> None:
-        self.kernel = kernel
-        self.states = states
-        kernel.cells.append(self)
-
-
-class Var(Cell):
-    """A scalar variable."""
-
-    def get(self) -> Num:
-        return Num(self.kernel, *self.states)
-
-    def set(self, value: Num | int | float) -> None:
-        number = value if isinstance(value, Num) else self.kernel.number(value, self.states[0].type)
-        parts = [number.re] if len(self.states) == 1 else [number.re, number.imag.re]
-        self.states = parts
-
-
-class Array(Cell):
-    """An array of known shape; `a[i, j]` reads an element and `a[i, j] = x` writes one."""
-
-    @property
-    def shape(self) -> Sequence[int]:
-        return tensor_type(self.states[0]).get_shape()
-
-    @property
-    def is_complex(self) -> bool:
-        return len(self.states) == 2
-
-    def __getitem__(self, at: tuple[Num | int, ...] | Num | int) -> Num:
-        indices = self.kernel.indices(at)
-        return Num(self.kernel, *[self.kernel.code.extract(state, indices) for state in self.states])
-
-    def __setitem__(self, at: tuple[Num | int, ...] | Num | int, value: Num | int | float) -> None:
-        element = tensor_type(self.states[0]).element_type
-        number = value if isinstance(value, Num) else self.kernel.number(value, element)
-        parts = [number.re] if len(self.states) == 1 else [number.re, number.imag.re]
-        indices = self.kernel.indices(at)
-        self.states = [
-            self.kernel.code.add(
-                tensor.InsertOp.create(operands=[part, state, *indices], result_types=[state.type])
-            ).results[0]
-            for part, state in zip(parts, self.states, strict=True)
-        ]
-
-
 class LoopKernel:
     """Builds one dispatch over a grid of `count` workgroups, each with its own part of every tensor.
 
     `element` is the type of the parts of numbers.
     """
 
-    def __init__(self, lowering: Lowering, count: int, element: AnyFloat) -> None:
+    def __init__(self, lowering: Lowering, count: Size, element: AnyFloat) -> None:
         self.lowering = lowering
         self.count = count
         self.element = element
@@ -122,9 +77,11 @@ class LoopKernel:
         self.code = _Code(self)
         self.cells: list[Cell] = []
         self._arguments: list[SSAValue] = []
+        self._workload: list[tuple[SSAValue, SSAValue]] = []
+        """Sizes that are known when the program runs: of the host, and what they are here."""
         self._loads: list[tuple[SSAValue, SSAValue]] = []
         self._results: list[tuple[Array, bool]] = []
-        self._shared: list[Array] = []
+        self._shared: list[tuple[Array, Sequence[Size]]] = []
         """New arrays that all workgroups write parts of."""
         self._changed: list[tuple[Array, list[int]]] = []
         """Tensors that are changed in place, with the numbers of their arguments."""
@@ -150,6 +107,13 @@ class LoopKernel:
         if left.im is None and right.im is None:
             return Num(self, re)
         return Num(self, re, self.code.select(condition.re, left.imag.re, right.imag.re))
+
+    @staticmethod
+    def least(a: Num | int, b: Num | int) -> Num | int:
+        """The smaller of two sizes."""
+        if isinstance(a, int):
+            return b.least(a) if isinstance(b, Num) else min(a, b)
+        return a.least(b)
 
     def hypot(self, a: Num, b: Num) -> Num:
         """The square root of the sum of squares of two non-negative numbers, without overflow on the way."""
@@ -179,11 +143,29 @@ class LoopKernel:
         """A tensor that every workgroup reads all of."""
         states: list[SSAValue] = []
         for part in value if isinstance(value, tuple) else (value,):
-            type = DispatchTensorType.of(TensorAccess.READ_ONLY, tensor_type(part))
-            bound = self.block.insert_arg(type, len(self._arguments))
-            self._arguments.append(part)
-            states.append(self.code.add(DispatchTensorLoadOp.whole(bound)).results[0])
+            bound, dims = self._bind(part, TensorAccess.READ_ONLY)
+            states.append(self.code.add(DispatchTensorLoadOp.whole(bound, dims)).results[0])
         return Array(self, states)
+
+    def sized_input(self, value: Value, number: Num | None = None) -> Slice:
+        """As `input`, of a tensor with any sizes; matrix `number` of it, or that of the workgroup."""
+        sizes = sizes_of_new(self.lowering, value[0] if isinstance(value, tuple) else value)
+        return self._slice(self.whole_input(value), sizes[1:], number)
+
+    def sized_output(
+        self,
+        shape: Sequence[Size],
+        element: Attribute | None = None,
+        complex: bool = False,
+        part: tuple[Size, Num] | None = None,
+    ) -> Slice:
+        """As `output`, with any sizes; behind those of `output` among the results. `part` says how many there are and
+        which of them, where that is not the workgroup's."""
+        count, number = part or (self.count, None)
+        return self._slice(self.shared_output([count, *shape], element, complex), shape, number)
+
+    def _slice(self, array: Array, sizes: Sequence[Size], number: Num | None) -> Slice:
+        return Slice(array, self.workgroup if number is None else number, [self.extent(size) for size in sizes])
 
     def changed_input(self, value: Value) -> Array:
         """A tensor that is changed in place, by each workgroup in parts that no other one reads or writes.
@@ -194,14 +176,41 @@ class LoopKernel:
         states: list[SSAValue] = []
         numbers: list[int] = []
         for part in value if isinstance(value, tuple) else (value,):
-            type = DispatchTensorType.of(TensorAccess.READ_WRITE, tensor_type(part))
-            bound = self.block.insert_arg(type, len(self._arguments))
-            self._arguments.append(part)
-            states.append(self.code.add(DispatchTensorLoadOp.whole(bound)).results[0])
-            numbers.append(bound.index)
+            numbers.append(len(self._arguments))
+            bound, dims = self._bind(part, TensorAccess.READ_WRITE)
+            states.append(self.code.add(DispatchTensorLoadOp.whole(bound, dims)).results[0])
         array = Array(self, states)
         self._changed.append((array, numbers))
         return array
+
+    def _bind(self, value: SSAValue, access: TensorAccess) -> tuple[SSAValue, list[SSAValue]]:
+        """An argument for a tensor, with its sizes as they are here."""
+        type = DispatchTensorType.of(access, ranked_type(value))
+        bound = self.block.insert_arg(type, len(self._arguments))
+        self._arguments.append(value)
+        sizes = sizes_of_new(self.lowering, value)
+        return self._tied(bound, ranked_type(value), sizes)
+
+    def _tied(self, bound: SSAValue, type: TensorType, sizes: Sequence[Size]) -> tuple[SSAValue, list[SSAValue]]:
+        dims = [self.index(self.extent(size)).re for size in _varying(type, sizes)]
+        if not dims:
+            return bound, dims
+        return self.code.add(flow.DispatchTieShapeOp(bound, dims)).results[0], dims
+
+    def extent(self, size: Size) -> Num | int:
+        """A size of the host, as it is here."""
+        if isinstance(size, int):
+            return size
+        for known, inside in self._workload:
+            if same_size(known, size):
+                return Num(self, inside)
+        bound = self.block.insert_arg(INDEX, len(self._arguments))
+        self._arguments.append(size)
+        ordinal = WorkloadOrdinalOp(bound, len(self._workload))
+        ordinal.location = self.code.location
+        self.code.front.append(ordinal)
+        self._workload.append((size, ordinal.result))
+        return Num(self, ordinal.result)
 
     @property
     def workgroup(self) -> Num:
@@ -212,14 +221,13 @@ class LoopKernel:
         for known, loaded in self._loads:
             if known is value:
                 return loaded
-        type = tensor_type(value)
+        type = ranked_type(value)
         shape = list(type.get_shape())
-        bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.READ_ONLY, type), len(self._arguments))
-        self._arguments.append(value)
+        bound, dims = self._bind(value, TensorAccess.READ_ONLY)
         load = DispatchTensorLoadOp.create(
-            operands=[bound, self._number],
+            operands=[bound, *dims, self._number],
             result_types=[TensorType(type.element_type, shape[1:])],
-            properties={"operandSegmentSizes": segment_sizes(1, 0, 1, 0, 0), **_part(shape)},
+            properties={"operandSegmentSizes": segment_sizes(1, len(dims), 1, 0, 0), **_part(shape)},
         )
         loaded = self.code.add(load).results[0]
         self._loads.append((value, loaded))
@@ -231,13 +239,13 @@ class LoopKernel:
         self._results.append((array, True))
         return array
 
-    def shared_output(self, shape: Sequence[int], element: Attribute | None = None, complex: bool = False) -> Array:
+    def shared_output(self, shape: Sequence[Size], element: Attribute | None = None, complex: bool = False) -> Array:
         """A new array that all workgroups write, each other parts; a result of the dispatch behind those of `output`.
 
         What a workgroup wrote it may read again, but nothing of the others.
         """
         array = self._new(shape, element, complex)
-        self._shared.append(array)
+        self._shared.append((array, shape))
         return array
 
     def scratch(
@@ -249,11 +257,11 @@ class LoopKernel:
             self._results.append((array, False))
         return array
 
-    def _new(self, shape: Sequence[int], element: Attribute | None, complex: bool) -> Array:
-        type = TensorType(element or self.element, shape)
-        return Array(
-            self, [self.code.add(tensor.EmptyOp.create(result_types=[type])).results[0] for _ in range(1 + complex)]
-        )
+    def _new(self, shape: Sequence[Size], element: Attribute | None, complex: bool) -> Array:
+        type = dynamic_type(element or self.element, shape)
+        dims = [self.index(self.extent(size)).re for size in _varying(type, shape)]
+        empties = [tensor.EmptyOp.create(operands=dims, result_types=[type]) for _ in range(1 + complex)]
+        return Array(self, [self.code.add(empty).results[0] for empty in empties])
 
     def var(self, value: Num | int | float) -> Var:
         """A variable; plain numbers are floats of the kernel's type."""
@@ -361,7 +369,7 @@ class LoopKernel:
         for cell in cells:
             self.cells.remove(cell)
 
-    def copy(self, source: Array, target: Array) -> None:
+    def copy(self, source: Array | Slice, target: Array | Slice) -> None:
         """All elements of an array of two dimensions (or one)."""
         if len(source.shape) == 1:
             with self.loop(0, source.shape[0]) as i:
@@ -376,28 +384,47 @@ class LoopKernel:
         """Emits the dispatch; gives the outputs, with the grid as their first dimension, then what is shared, then what
         was changed."""
         types: list[TensorType] = []
-        for array, _ in self._results:
-            for state in array.states:
-                self._store(state, types)
-        for state in (state for array in self._shared for state in array.states):
-            type = tensor_type(state)
-            bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.WRITE_ONLY, type), len(self.block.args))
-            self.code.add(DispatchTensorStoreOp.whole(state, bound))
-            types.append(type)
+        sizes: list[Sequence[Size]] = []
+        for state in (state for array, _ in self._results for state in array.states):
+            sizes.append([self.count, *ranked_type(state).get_shape()])
+            self._store(state, sizes[-1], types)
+        for state, whole in ((state, shape) for array, shape in self._shared for state in array.states):
+            sizes.append(whole)
+            self._store_whole(state, whole, types)
         changed = [pair for array, numbers in self._changed for pair in zip(array.states, numbers, strict=True)]
         for state, number in changed:
-            self.code.add(DispatchTensorStoreOp.whole(state, self.block.args[number]))
-            types.append(tensor_type(state))
+            sizes.append(sizes_of_new(self.lowering, self._arguments[number]))
+            bound, dims = self._tied(self.block.args[number], ranked_type(state), sizes[-1])
+            self.code.add(DispatchTensorStoreOp.whole(state, bound, dims))
+            types.append(ranked_type(state))
         self.code.add(flow.ReturnOp())
-        for op in reversed(self.code.front):
-            assert self.block.first_op is not None
-            self.block.insert_op_before(op, self.block.first_op)
-        dispatch = flow.DispatchWorkgroupsOp.of(self._arguments, types, Region(self.block), self._count_region())
+        dispatch = self._dispatch(types, sizes)
         if changed:
             places = [*[-1] * (len(types) - len(changed)), *(number for _, number in changed)]
             dispatch.properties["tied_operands"] = flow.tied_operands_of(places)
         self.lowering.emit_op(dispatch)
-        results = iter(dispatch.results)
+        for result, known in zip(dispatch.results, sizes, strict=True):
+            self.lowering.shapes.note(result, known)
+        return self._found(dispatch.results)
+
+    def _dispatch(self, types: Sequence[TensorType], sizes: Sequence[Sequence[Size]]) -> flow.DispatchWorkgroupsOp:
+        count = self._count_region()
+        for op in reversed(self.code.front):
+            assert self.block.first_op is not None
+            self.block.insert_op_before(op, self.block.first_op)
+        known = [(one, sizes_of_new(self.lowering, one)) for one in self._arguments]
+        given = [size for one, all_sizes in known for size in _varying(one.type, all_sizes)]
+        made = [size for type, all_sizes in zip(types, sizes, strict=True) for size in _varying(type, all_sizes)]
+        dispatch = flow.DispatchWorkgroupsOp.of(self._arguments, types, Region(self.block), count)
+        if self._workload:
+            dims = [self.lowering.index_of(size) for size in (*given, *made)]
+            dispatch.operands = [*(size for size, _ in self._workload), *self._arguments, *dims]
+            counts = len(self._workload), len(self._arguments), len(given), len(made)
+            dispatch.properties["operandSegmentSizes"] = segment_sizes(*counts)
+        return dispatch
+
+    def _found(self, all_results: Sequence[SSAValue]) -> list[Value]:
+        results = iter(all_results)
         found: list[Value] = []
         for array, wanted in self._results:
             parts = [next(results) for _ in array.states]
@@ -406,34 +433,57 @@ class LoopKernel:
                 continue
             for part in parts:
                 # A result that nobody reads is dropped by iree-compile, and its memory then is the stack's.
-                self.lowering.emit(OptimizationBarrierOp.create(operands=[part], result_types=[part.type]))
-        for array in (*self._shared, *(array for array, _ in self._changed)):
+                self._keep(part)
+        for array in (*(array for array, _ in self._shared), *(array for array, _ in self._changed)):
             parts = [next(results) for _ in array.states]
             found.append((parts[0], parts[1]) if array.is_complex else parts[0])
         return found
+
+    def _keep(self, value: SSAValue) -> None:
+        self.lowering.emit(OptimizationBarrierOp.create(operands=[value], result_types=[value.type]))
 
     def run_shared(self) -> list[SSAValue]:
         """`run`, where there are only shared and changed arrays of real numbers."""
         return [value for value in self.run() if isinstance(value, SSAValue)]
 
-    def _store(self, state: SSAValue, types: list[TensorType]) -> None:
-        type = tensor_type(state)
-        shape = [self.count, *type.get_shape()]
-        whole = TensorType(type.element_type, shape)
+    def _store(self, state: SSAValue, sizes: Sequence[Size], types: list[TensorType]) -> None:
+        whole = dynamic_type(ranked_type(state).element_type, sizes)
         types.append(whole)
-        bound = self.block.insert_arg(DispatchTensorType.of(TensorAccess.WRITE_ONLY, whole), len(self.block.args))
+        type = DispatchTensorType.of(TensorAccess.WRITE_ONLY, whole)
+        bound, dims = self._tied(self.block.insert_arg(type, len(self.block.args)), whole, sizes)
         self.code.add(
             DispatchTensorStoreOp.create(
-                operands=[state, bound, self._number],
-                properties={"operandSegmentSizes": segment_sizes(1, 1, 0, 1, 0, 0), **_part(shape)},
+                operands=[state, bound, *dims, self._number],
+                properties={"operandSegmentSizes": segment_sizes(1, 1, len(dims), 1, 0, 0), **_part(whole.get_shape())},
             )
         )
 
+    def _store_whole(self, state: SSAValue, sizes: Sequence[Size], types: list[TensorType]) -> None:
+        type = ranked_type(state)
+        types.append(type)
+        bound_type = DispatchTensorType.of(TensorAccess.WRITE_ONLY, type)
+        bound, dims = self._tied(self.block.insert_arg(bound_type, len(self.block.args)), type, sizes)
+        self.code.add(DispatchTensorStoreOp.whole(state, bound, dims))
+
     def _count_region(self) -> Region:
-        block = Block()
-        count, one = ConstantOp.index(self.count), ConstantOp.index(1)
-        block.add_ops([count, one, flow.ReturnOp([count.result, one.result, one.result])])
+        number = self.extent(self.count)
+        block = Block(arg_types=[INDEX] * len(self._workload))
+        one = ConstantOp.index(1)
+        if isinstance(self.count, int):
+            count = ConstantOp.index(self.count)
+            block.add_ops([count, one, flow.ReturnOp([count.result, one.result, one.result])])
+            return Region(block)
+        assert isinstance(number, Num)
+        place = [inside for _, inside in self._workload].index(number.re)
+        block.add_ops([one, flow.ReturnOp([block.args[place], one.result, one.result])])
         return Region(block)
+
+
+def _varying(type: Attribute, sizes: Sequence[Size]) -> list[Size]:
+    """The sizes of the `?` dimensions of a tensor; none of anything else."""
+    if not is_tensor_type(type):
+        return []
+    return [size for size, extent in zip(sizes, type.get_shape(), strict=True) if extent == DYNAMIC_INDEX]
 
 
 def _part(shape: Sequence[int]) -> dict[str, Attribute]:

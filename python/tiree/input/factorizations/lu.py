@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from xdsl.dialects.builtin import IndexType, i32
 
-from xdsl.dialects.builtin import IndexType, TensorType, i32
-
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.arrays import Slice
+from tiree.input.factorizations.batches import Shape, element_of, product, smaller, zeros_of
 from tiree.input.factorizations.blocked import SMALL, TILE_BYTES, Blocks, Part, subtract_products
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering
-from tiree.input.lowering.scalar import number_attribute
+from tiree.input.lowering.context import Lowering, Size
 
-Matrix = Array | Part
+Matrix = Array | Part | Slice
 
 
 def _largest(k: LoopKernel, a: Matrix, column: Num) -> Num:
@@ -37,7 +35,7 @@ def swap_rows(
         a[other, j] = kept
 
 
-def factor_in_place(k: LoopKernel, a: Array, pivots: Array, info: Array) -> None:
+def factor_in_place(k: LoopKernel, a: Array | Slice, pivots: Array | Slice, info: Array) -> None:
     """Replaces `a` by its factors: a unit lower triangle and an upper one.
 
     Row i was exchanged with row `pivots[i] - 1`. `info[0]` becomes the number, from 1 on, of the first pivot that is
@@ -45,7 +43,7 @@ def factor_in_place(k: LoopKernel, a: Array, pivots: Array, info: Array) -> None
     """
     rows, columns = a.shape
     info[0] = k.number(0, i32)
-    with k.loop(0, min(rows, columns)) as i:
+    with k.loop(0, k.least(rows, columns)) as i:
         chosen = _largest(k, a, i)
         pivots[i] = (chosen + 1).to_type(i32)
         swap_rows(k, a, i, chosen)
@@ -60,11 +58,13 @@ def factor_in_place(k: LoopKernel, a: Array, pivots: Array, info: Array) -> None
                 a[r, j] = a[r, j] - factor * a[i, j]
 
 
-def factor(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def factor(lowering: Lowering, a: Value, shape: tuple[Size, Size, Size]) -> list[Value]:
     """(factors, pivots, info) of matrices of `shape` (how many, rows, columns)."""
     count, rows, columns = shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return _factor_sized(lowering, a, shape)
     if min(rows, columns) > SMALL:
-        return _factor_blocked(lowering, a, shape)
+        return _factor_blocked(lowering, a, (count, rows, columns))
     k = LoopKernel(lowering, count, element_of(a))
     source = k.input(a)
     result = k.output([rows, columns], complex=source.is_complex)
@@ -74,16 +74,28 @@ def factor(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
     return k.run()
 
 
-def _factor_blocked(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def _factor_sized(lowering: Lowering, a: Value, shape: tuple[Size, Size, Size]) -> list[Value]:
+    """As `factor`, of sizes that are known when the program runs."""
+    count, rows, columns = shape
+    k = LoopKernel(lowering, count, element_of(a))
+    source, info = k.sized_input(a), k.output([1], i32)
+    result = k.sized_output([rows, columns], complex=source.is_complex)
+    pivots = k.sized_output([smaller(lowering, rows, columns)], i32)
+    k.copy(source, result)
+    factor_in_place(k, result, pivots, info)
+    failed, factors, exchanged = k.run()
+    return [factors, exchanged, failed]
+
+
+def _factor_blocked(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """As `factor`: a panel at a time, then exchanges and products in the columns on both sides of it, in tiles."""
     count, rows, columns = shape
     size = min(rows, columns)
     element = element_of(a)
     is_complex = isinstance(a, tuple)
     blocks = Blocks.of(size, element.bitwidth // 8 * (2 if is_complex else 1))
-    zero = number_attribute(i32, 0)
-    pivots: Value = lowering.fill(zero, TensorType(i32, [count, size]))
-    info: Value = lowering.fill(zero, TensorType(i32, [count, 1]))
+    pivots: Value = zeros_of(lowering, i32, [count, size])
+    info: Value = zeros_of(lowering, i32, [count, 1])
     for first in range(0, size, blocks.panel):
         start = lowering.constant_index(first)
         k = LoopKernel(lowering, count, element)
@@ -92,7 +104,7 @@ def _factor_blocked(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[
         _factor_panel(k, Part(matrix, k.workgroup), found, failed, (low, (low + blocks.panel).least(size)))
         a, pivots, info = k.run()
         tiles = -(-columns // blocks.tile)
-        k = LoopKernel(lowering, count * tiles, element)
+        k = LoopKernel(lowering, product(lowering, [count, tiles]), element)
         low, found = k.scalar_input(start), k.whole_input(pivots)
         matrix = Part(k.changed_input(a), k.workgroup.quotient(tiles))
         left = k.workgroup.remainder(tiles) * blocks.tile

@@ -32,6 +32,9 @@ class Num:
         self.re = re
         self.im = im
 
+    def __bool__(self) -> bool:
+        raise TypeError("a number of a kernel is not known while the kernel is made: use `when` or `where`")
+
     # Parts and types.
 
     @property

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import i32
 
 from tiree.input.factorizations import blocked_qr
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.blocked import SMALL
 from tiree.input.factorizations.householder import apply_left, apply_right, norm, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.lowering.context import Lowering, ranked_type
 
 
 def reflect_column(k: LoopKernel, a: Array, i: Num, taus: Array, w: Array) -> None:
@@ -33,7 +31,7 @@ def factor_in_place(k: LoopKernel, a: Array, taus: Array) -> None:
         reflect_column(k, a, i, taus, w)
 
 
-def factor(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def factor(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(R and reflectors, taus) of matrices of `shape` (how many, rows, columns)."""
     count, rows, columns = shape
     if min(rows, columns) > SMALL:
@@ -72,7 +70,7 @@ def factor_pivoted_in_place(k: LoopKernel, a: Array, taus: Array, order: Array) 
         reflect_column(k, a, i, taus, w)
 
 
-def factor_pivoted(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def factor_pivoted(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(R and reflectors, the order of columns, taus) of matrices of `shape` (how many, rows, columns)."""
     count, rows, columns = shape
     k = LoopKernel(lowering, count, element_of(a))
@@ -99,9 +97,9 @@ def form(k: LoopKernel, a: Array, taus: Array, q: Array) -> None:
             q[r, i] = -(tau * a[r, i])
 
 
-def form_q(lowering: Lowering, a: Value, taus: Value, shape: Sequence[int]) -> Value:
+def form_q(lowering: Lowering, a: Value, taus: Value, shape: Shape) -> Value:
     """Q's first columns, of `shape` (how many, rows, columns)."""
-    size = tensor_type(taus[0] if isinstance(taus, tuple) else taus).get_shape()[1]
+    size = ranked_type(taus[0] if isinstance(taus, tuple) else taus).get_shape()[1]
     if size > SMALL:
         return blocked_qr.form_q(lowering, a, taus, shape, size)
     k = LoopKernel(lowering, shape[0], element_of(a))
@@ -111,9 +109,7 @@ def form_q(lowering: Lowering, a: Value, taus: Value, shape: Sequence[int]) -> V
     return k.run()[0]
 
 
-def multiply(
-    lowering: Lowering, a: Value, taus: Value, c: Value, left: bool, adjoint: bool, shape: Sequence[int]
-) -> Value:
+def multiply(lowering: Lowering, a: Value, taus: Value, c: Value, left: bool, adjoint: bool, shape: Shape) -> Value:
     """Q c, or c Q where not `left`; with `adjoint`, Q^H in the place of Q. `shape` is c's: how many, rows, columns."""
     k = LoopKernel(lowering, shape[0], element_of(c))
     reflectors, factors, source = k.input(a), k.input(taus), k.input(c)

@@ -5,11 +5,9 @@ Each block that is left has equal elements on its diagonal and off-diagonal ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IndexType, i32
 
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.householder import epsilon, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.factorizations.schur import ROUNDS, form_transposed, start_of_block, to_hessenberg
@@ -153,7 +151,7 @@ def to_real_schur(k: LoopKernel, h: Array, z: Array, info: Array) -> None:
     k.drop(high, tries)
 
 
-def schur(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(quasi-triangular form, orthogonal factor, real and imaginary parts of the eigenvalues, info) of real matrices
     of `shape` (how many, n, n)."""
     n = shape[1]

@@ -6,11 +6,9 @@ vectors are asked for. The unitary factor is kept transposed, so that rotations 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import Float64Type, IndexType, i1, i32
 
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.householder import apply_left, apply_right, epsilon, norm, reflector, smallest_normal
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering
@@ -33,7 +31,7 @@ def to_hessenberg(k: LoopKernel, a: Array, taus: Array, w: Array) -> None:
         apply_left(k, lambda r: a[r, i], tau.conj(), a, i + 1, (i + 1, n), w)
 
 
-def hessenberg(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def hessenberg(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(Hessenberg form and reflectors, taus, info) of matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
@@ -169,7 +167,7 @@ def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Array]:
     return h, z, info
 
 
-def schur(lowering: Lowering, a: Value, shape: Sequence[int]) -> list[Value]:
+def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(info, triangular form, unitary factor, eigenvalues) of complex matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
@@ -238,7 +236,7 @@ def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
             out[r, i] = k.where(r.eq(place.get()), real, element)
 
 
-def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: Sequence[int]) -> list[Value]:
+def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: Shape) -> list[Value]:
     """(info, eigenvalues, left vectors if wanted, right vectors if wanted) of matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))

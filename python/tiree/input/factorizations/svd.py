@@ -7,13 +7,12 @@ matrix is done as its adjoint.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import sqrt
 
 from xdsl.dialects.builtin import Float64Type, IndexType, i1, i32
 
 from tiree.input.factorizations import qr
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.householder import apply_left, epsilon, smallest_normal
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value, Var
 from tiree.input.factorizations.symmetric import ascending
@@ -140,7 +139,7 @@ def _left_vectors(k: LoopKernel, b: Array, taus: Array, w: Array, order: Array, 
         apply_left(k, lambda r, i=i: b[r, i], taus[i], u, i, (0, columns), work)
 
 
-def decompose(lowering: Lowering, a: Value, mode: str, shape: Sequence[int]) -> list[Value]:
+def decompose(lowering: Lowering, a: Value, mode: str, shape: Shape) -> list[Value]:
     """(singular values, info, left vectors, right vectors adjoint) of matrices of `shape` (how many, rows, columns).
 
     `mode` is LAPACK's: N for values only, S for as many vectors as values, A for all.

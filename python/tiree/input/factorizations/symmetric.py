@@ -5,11 +5,9 @@ As LAPACK's `syevd`: eigenvalues ascend, vectors are columns. `sytrd` gives the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import IndexType, i1, i32
 
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.householder import epsilon, norm, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering
@@ -170,7 +168,7 @@ def ascending(k: LoopKernel, d: Array) -> Array:
     return order
 
 
-def decompose(lowering: Lowering, a: Value, lower: bool, vectors: bool, shape: Sequence[int]) -> list[Value]:
+def decompose(lowering: Lowering, a: Value, lower: bool, vectors: bool, shape: Shape) -> list[Value]:
     """(vectors, eigenvalues, how many were given up) of matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import TransposeAttr
-from tiree.input.factorizations.batches import count_of, element_of, from_kernel, to_kernel
+from tiree.input.factorizations.arrays import Array, Slice
+from tiree.input.factorizations.batches import Shape, ceil_div, element_of, from_kernel, product, to_kernel
 from tiree.input.factorizations.blocked import TILE, Part
-from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.lowering.context import Lowering, tensor_type
+from tiree.input.factorizations.kernel import LoopKernel, Num, Value
+from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dims import refine, require_equal, sizes_of
 from tiree.input.lowering.scalar import inherent
 from tiree.support.typed import is_integer_attr
 
-Matrix = Array | Part
+Matrix = Array | Part | Slice
 
 NARROW = 8
 """Fewer right-hand sides than this are solved one by one, with vectors along the matrix."""
@@ -49,29 +51,29 @@ def solve_in_place(
     """Replaces the right-hand sides in `x` by the solutions, or some of them."""
     n = a.shape[0]
     width = x.shape[1] if system.left else x.shape[0]
-    if system.left and width >= NARROW:
+    if system.left and (isinstance(width, Num) or width >= NARROW):
         _solve_rows(k, system, a, x, n, sides or (0, width))
         return
     with k.loop(*(sides or (0, width))) as c:
         _solve_one(k, system, a, x, n, c)
 
 
-def _order(k: LoopKernel, system: System, n: int):
+def _order(k: LoopKernel, system: System, n: Num | int):
     return k.loop(0, n) if system.forward else k.loop_down(0, n)
 
 
-def _done(system: System, i: Num, n: int) -> tuple[Num | int, Num | int]:
+def _done(system: System, i: Num, n: Num | int) -> tuple[Num | int, Num | int]:
     """The unknowns that are found before number i."""
     return (0, i) if system.forward else (i + 1, n)
 
 
-def _left(system: System, i: Num, n: int) -> tuple[Num | int, Num | int]:
+def _left(system: System, i: Num, n: Num | int) -> tuple[Num | int, Num | int]:
     """The unknowns that are found after number i."""
     return (i + 1, n) if system.forward else (0, i)
 
 
 def _solve_rows(
-    k: LoopKernel, system: System, a: Matrix, x: Matrix, n: int, sides: tuple[Num | int, Num | int]
+    k: LoopKernel, system: System, a: Matrix, x: Matrix, n: Num | int, sides: tuple[Num | int, Num | int]
 ) -> None:
     """Several right-hand sides at once, vectors along them."""
     with _order(k, system, n) as i:
@@ -85,7 +87,7 @@ def _solve_rows(
                 x[i, c] = x[i, c] / pivot
 
 
-def _solve_one(k: LoopKernel, system: System, a: Matrix, x: Matrix, n: int, c: Num) -> None:
+def _solve_one(k: LoopKernel, system: System, a: Matrix, x: Matrix, n: Num | int, c: Num) -> None:
     """One right-hand side: column `c` of x, or row `c` where not `left`. Vectors run along rows of `a`."""
 
     def at(i: Num) -> tuple[Num, Num]:
@@ -107,26 +109,47 @@ def _solve_one(k: LoopKernel, system: System, a: Matrix, x: Matrix, n: int, c: N
                 x[at(j)] = x[at(j)] - factor(j, i) * found
 
 
-def solve(lowering: Lowering, system: System, a: Value, b: Value, shape: tuple[int, int, int]) -> Value:
-    """The solutions, of `shape`: matrices, rows, columns. There is at least one element."""
-    width = shape[2] if system.left else shape[1]
+def solve(lowering: Lowering, system: System, a: Value, b: Value, shape: tuple[Size, Size, Size]) -> Value:
+    """The solutions, of `shape`: matrices, rows, columns. There is at least one element, as far as sizes are known."""
+    count, rows, columns = shape
+    if not isinstance(rows, int) or not isinstance(columns, int):
+        return _solve_sized(lowering, system, (a, b), shape)
+    width = columns if system.left else rows
     if width >= 2 * TILE:
-        return _solve_tiles(lowering, system, (a, b), shape, width)
-    k = LoopKernel(lowering, shape[0], element_of(a))
+        return _solve_tiles(lowering, system, (a, b), (count, rows, columns), width)
+    k = LoopKernel(lowering, count, element_of(a))
     matrix, sides = k.input(a), k.input(b)
-    x = k.output(shape[1:], complex=sides.is_complex)
+    x = k.output([rows, columns], complex=sides.is_complex)
     k.copy(sides, x)
     solve_in_place(k, system, matrix, x)
     return k.run()[0]
 
 
-def _solve_tiles(
-    lowering: Lowering, system: System, operands: tuple[Value, Value], shape: tuple[int, int, int], width: int
+def _solve_sized(
+    lowering: Lowering, system: System, operands: tuple[Value, Value], shape: tuple[Size, Size, Size]
 ) -> Value:
+    """As `solve`, of sizes that are known when the program runs: `TILE` right-hand sides a workgroup."""
+    a, b = operands
+    count, *matrix_shape = shape
+    width = shape[2] if system.left else shape[1]
+    tiles = ceil_div(lowering, width, TILE)
+    k = LoopKernel(lowering, product(lowering, [count, tiles]), element_of(a))
+    number, low = k.workgroup.quotient(k.extent(tiles)), k.workgroup.remainder(k.extent(tiles)) * TILE
+    high = (low + TILE).least(k.extent(width))
+    matrix, given = k.sized_input(a, number), k.sized_input(b, number)
+    x = k.sized_output(matrix_shape, complex=given.is_complex, part=(count, number))
+    rows, columns = ((0, x.shape[0]), (low, high)) if system.left else ((low, high), (0, x.shape[1]))
+    with k.loop(*rows) as i, k.loop(*columns) as j:
+        x[i, j] = given[i, j]
+    solve_in_place(k, system, matrix, x, (low, high))
+    return k.run()[0]
+
+
+def _solve_tiles(lowering: Lowering, system: System, operands: tuple[Value, Value], shape: Shape, width: int) -> Value:
     """As `solve`, some right-hand sides a workgroup."""
     a, b = operands
     tiles = -(-width // TILE)
-    k = LoopKernel(lowering, shape[0] * tiles, element_of(a))
+    k = LoopKernel(lowering, product(lowering, [shape[0], tiles]), element_of(a))
     number, low = k.workgroup.quotient(tiles), k.workgroup.remainder(tiles) * TILE
     high = (low + TILE).least(width)
     matrix, given = Part(k.whole_input(a), number), Part(k.whole_input(b), number)
@@ -140,12 +163,17 @@ def _solve_tiles(
 
 def lower_solve(lowering: Lowering, op: Operation, system: System) -> None:
     """Sets the result of `op`, whose operands are a and b."""
-    shape = tensor_type(op.results[0]).get_shape()
-    if 0 in shape:
+    sizes = refine(lowering, op, sizes_of(lowering, op.operands[1]), op.results[0].type)
+    *batch, rows, columns = sizes
+    given = sizes_of(lowering, op.operands[0])
+    for one, other in zip(given, [*batch, *[rows if system.left else columns] * 2], strict=True):
+        require_equal(lowering, op, one, other)
+    if 0 in sizes:
         lowering.set(op.results[0], lowering.values[op.operands[1]])
         return
     a, b = (to_kernel(lowering, operand, 2) for operand in op.operands[:2])
-    from_kernel(lowering, op.results[0], solve(lowering, system, a, b, (count_of(shape[:-2]), shape[-2], shape[-1])))
+    found = solve(lowering, system, a, b, (product(lowering, batch), rows, columns))
+    from_kernel(lowering, op.results[0], found, sizes)
 
 
 def _flag(op: Operation, name: str) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import i32
 
-from tiree.input.factorizations.batches import element_of
+from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.kernel import LoopKernel, Num, Value
 from tiree.input.factorizations.symmetric import mirror, tridiagonalise
 from tiree.input.lowering.context import Lowering
 
 
-def solve(lowering: Lowering, bands: Sequence[Value], b: Value, shape: Sequence[int]) -> list[Value]:
+def solve(lowering: Lowering, bands: Sequence[Value], b: Value, shape: Shape) -> list[Value]:
     """(solutions, info) of systems of `shape` (how many, unknowns, right-hand sides).
 
     The bands are the elements below, on and above the diagonal, by row; the first of the lower and the last of the
@@ -57,7 +57,7 @@ def solve(lowering: Lowering, bands: Sequence[Value], b: Value, shape: Sequence[
     return k.run()
 
 
-def form(lowering: Lowering, a: Value, lower: bool, shape: Sequence[int]) -> list[Value]:
+def form(lowering: Lowering, a: Value, lower: bool, shape: Shape) -> list[Value]:
     """(the form and the reflectors, diagonal, off-diagonal, taus, info) of matrices of `shape` (how many, n, n).
 
     The upper triangle is reduced from its end: it is the lower one of the matrix with rows and columns reversed.

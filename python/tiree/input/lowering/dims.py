@@ -93,7 +93,7 @@ def require_equal(
         words.reverse()
     if isinstance(second, int):
         raise Unsupported(f"with sizes {first} and {second}, which must be equal,")
-    if _same_expression(first, second):
+    if same_size(first, second):
         return first
     if (lowering.block, first, second) not in shapes.required:
         shapes.required.add((lowering.block, first, second))
@@ -108,7 +108,7 @@ def require_equal(
     return first
 
 
-def _same_expression(a: Size, b: Size, depth: int = 8) -> bool:
+def same_size(a: Size, b: Size, depth: int = 8) -> bool:
     """Whether two sizes are computed in the same way from the same values."""
     if a is b or (isinstance(a, int) and a == b):
         return True
@@ -121,7 +121,7 @@ def _same_expression(a: Size, b: Size, depth: int = 8) -> bool:
         and one.properties == two.properties
         and a.type == b.type
         and len(one.operands) == len(two.operands)
-        and all(_same_expression(x, y, depth - 1) for x, y in zip(one.operands, two.operands, strict=True))
+        and all(same_size(x, y, depth - 1) for x, y in zip(one.operands, two.operands, strict=True))
     )
 
 
