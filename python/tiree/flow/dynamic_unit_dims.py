@@ -33,12 +33,26 @@ def drop_unit_dims(block: Block) -> None:
     for op in list(block.ops):
         if is_generic(op) and len(op.results) == 1 and is_dynamic(op.results[0]) and is_elementwise(op):
             units = [dim for dim, size in enumerate(shape_of(op.results[0])) if size == 1]
-            if units and _only_read_by_generics(op) and isinstance(op.operands[-1].owner, EmptyOp):
+            stay = [dim for dim in range(len(shape_of(op.results[0]))) if dim not in units]
+            if units and _only_read_by_generics(op, stay) and isinstance(op.operands[-1].owner, EmptyOp):
                 _drop(op, units)
 
 
-def _only_read_by_generics(op: Operation) -> bool:
-    return all(is_generic(use.operation) and use.index < input_count(use.operation) for use in op.results[0].uses)
+def _only_read_by_generics(op: Operation, stay: list[int]) -> bool:
+    """Whether structured ops alone read the result, whose loops have an extent by its dimensions `stay` too."""
+    users: dict[Operation, set[int]] = {}
+    for use in op.results[0].uses:
+        if not is_generic(use.operation) or use.index >= input_count(use.operation):
+            return False
+        users.setdefault(use.operation, set()).add(use.index)
+    return all(_has_extents(user, places, stay) for user, places in users.items())
+
+
+def _has_extents(user: Operation, places: set[int], stay: list[int]) -> bool:
+    maps = maps_of(user)
+    left = [_selected(map, stay) if index in places else map for index, map in enumerate(maps)]
+    found = {expr.position for map in left for expr in map.results if isinstance(expr, AffineDimExpr)}
+    return len(found) == maps[0].num_dims
 
 
 def _drop(op: Operation, units: list[int]) -> None:

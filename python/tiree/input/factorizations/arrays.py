@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xdsl.dialects import tensor
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from tiree.input.factorizations.numbers import Num
@@ -43,6 +44,12 @@ class Array(Cell):
     @property
     def shape(self) -> Sequence[int]:
         return tensor_type(self.states[0]).get_shape()
+
+    @property
+    def part_shape(self) -> Sequence[int]:
+        """The shape without the first dimension, which may be `?`."""
+        type = ranked_type(self.states[0])
+        return tensor_type(TensorType(type.element_type, type.get_shape()[1:])).get_shape()
 
     @property
     def is_complex(self) -> bool:

@@ -50,7 +50,7 @@ class Part:
 
     @property
     def shape(self) -> tuple[int, int]:
-        rows, columns = self.array.shape[1:]
+        rows, columns = self.array.part_shape
         return rows, columns
 
     @property

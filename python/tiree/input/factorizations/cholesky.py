@@ -80,7 +80,7 @@ def factor(
 
 def _cholesky(lowering: Lowering, op: Operation) -> None:
     sizes = common_sizes(lowering, op, op.operands, op.results[0].type)
-    sizes[-2:] = [require_equal(lowering, op, *sizes[-2:])] * 2
+    sizes[-2:] = [require_equal(lowering, op, sizes[-2], sizes[-1])] * 2
     if 0 in sizes:
         lowering.set(op.results[0], lowering.values[op.operands[0]])
         return
