@@ -102,3 +102,36 @@ def test_nan_wins_where_the_function_says_so(loaded: Any) -> None:
     case = CASES[1]
     got = np.asarray(loaded.f1(a, b, np.float32(0)))
     np.testing.assert_array_equal(got, expected(case, a, b, 0))
+
+
+def test_sizes_that_only_the_run_knows() -> None:
+    """The gradient of JAX's pools over `?`, and numbers of windows that do not fit."""
+    text = """func.func @f(%a: tensor<?x?xf32>, %s: tensor<?x?xf32>, %i: tensor<f32>) -> tensor<?x?xf32> {
+  %0 = "stablehlo.select_and_scatter"(%a, %s, %i) <{window_dimensions = array<i64: 2, 3>,
+    window_strides = array<i64: 1, 2>, padding = dense<[[1, 0], [1, 2]]> : tensor<2x2xi64>}> ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %c = stablehlo.compare GE, %x, %y : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }, {
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %c = stablehlo.add %x, %y : tensor<f32>
+    stablehlo.return %c : tensor<f32>
+  }) : (tensor<?x?xf32>, tensor<?x?xf32>, tensor<f32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}"""
+    loaded = rt.load(tiree.compile(text))
+    for shape in ((1, 1), (3, 6), (5, 2), (0, 4), (4, 0)):
+        known = text
+        operand = RNG.standard_normal(shape).astype(np.float32)
+        windows = [shape[0], max(0, (shape[1] + 3 - 3) // 2 + 1)]
+        source = RNG.standard_normal(windows).astype(np.float32)
+        for value, sizes in (("%a", shape), ("%s", windows)):
+            known = known.replace(f"{value}: tensor<?x?xf32>", f"{value}: tensor<{sizes[0]}x{sizes[1]}xf32>")
+        whole, parts = (f"tensor<{sizes[0]}x{sizes[1]}xf32>" for sizes in (shape, windows))
+        known = known.replace("(tensor<?x?xf32>, tensor<?x?xf32>, ", f"({whole}, {parts}, ")
+        known = known.replace("tensor<?x?xf32>", whole)
+        want = rt.load(tiree.compile(known)).f(operand, source, np.float32(0.5))
+        got = loaded.f(operand, source, np.float32(0.5))
+        np.testing.assert_array_equal(np.asarray(got), np.asarray(want))
+    with pytest.raises(Exception, match=r"for stablehlo.select_and_scatter"):
+        loaded.f(np.zeros((3, 6), np.float32), np.zeros((3, 3), np.float32), np.float32(0))

@@ -65,6 +65,16 @@ RETURN_A0, RETURN_A1 = (
     f'"stablehlo.return"(%a{i}) : (tensor<{t}>) -> ()' for i, t in enumerate(("i1", "4xf32"))
 )  # fmt: skip
 
+
+def fft(kind: str, lengths: str) -> str:
+    return f"fft_type = #stablehlo<fft_type {kind}>, fft_length = array<i64: {lengths}>"
+
+
+def solve(left: str) -> str:
+    flags = f"left_side = {left}, lower = true, unit_diagonal = false"
+    return f"{flags}, transpose_a = #stablehlo<transpose NO_TRANSPOSE>"
+
+
 # Name, op, types of operands, attributes, type of the result, regions, a part of the message.
 CASES: list[tuple[str, str, list[str], str, str, str, str]] = [
     ("dot_extent", "dot_general", ["2x3xf32", "4x5xf32"], dot("1", "0"), "2x5xf32", "", "contracted dimensions differ"),
@@ -85,6 +95,20 @@ CASES: list[tuple[str, str, list[str], str, str, str, str]] = [
     ("twice", "broadcast_in_dim", ["3x3xf32"], "broadcast_dimensions = array<i64: 1, 1>", "2x3xf32", "", "twice"),
     ("reshape", "reshape", ["3xf32"], "", "4xf32", "", "3 elements ([3]) to 4 ([4])"),
     ("reshape_type", "reshape", ["3xf32"], "", "3xi32", "", "elements of type i32"),
+    ("factor_rank", "cholesky", ["4xf32"], "lower = true", "4xf32", "", "takes square matrices"),
+    ("factor_square", "cholesky", ["4x3xf32"], "lower = true", "4x3xf32", "", "takes square matrices"),
+    ("factor_type", "cholesky", ["3x3xi32"], "lower = true", "3x3xi32", "", "works on floats"),
+    ("factor_result", "cholesky", ["3x3xf32"], "lower = true", "2x3x3xf32", "", "must have one type"),
+    ("solve_square", "triangular_solve", ["3x2xf32", "3x4xf32"], solve("true"), "3x4xf32", "", "takes square matrices"),
+    ("solve_sides", "triangular_solve", ["3x3xf32", "3x4xf32"], solve("false"), "3x4xf32", "", "do not go with"),
+    ("solve_batch", "triangular_solve", ["2x3x3xf32", "3x4xf32"], solve("true"), "3x4xf32", "", "have the shapes"),
+    ("solve_types", "triangular_solve", ["3x3xf32", "3x4xf64"], solve("true"), "3x4xf64", "", "one element type"),
+    ("fft_length", "fft", ["2x3xcomplex<f32>"], fft("FFT", "5"), "2x3xcomplex<f32>", "", "operand of shape [2x5]"),
+    ("fft_rank", "fft", ["3xcomplex<f32>"], fft("FFT", "3, 3"), "3xcomplex<f32>", "", "has rank 1"),
+    ("fft_half", "fft", ["6xf32"], fft("RFFT", "6"), "6xcomplex<f32>", "", "give the shape [4]"),
+    ("fft_back", "fft", ["6xcomplex<f32>"], fft("IRFFT", "6"), "6xf32", "", "operand of shape [4]"),
+    ("fft_real", "fft", ["6xf32"], fft("FFT", "6"), "6xcomplex<f32>", "", "holds complex numbers for FFT"),
+    ("fft_type", "fft", ["6xf32"], fft("RFFT", "6"), "4xcomplex<f64>", "", "makes elements of complex<f64>"),
     ("slice_limit", "slice", ["3xf32"], cut(1, 9, 1), "8xf32", "", "1 to 9"),
     ("slice_start", "slice", ["3xf32"], cut(-1, 2, 1), "3xf32", "", "-1 to 2"),
     ("slice_stride", "slice", ["3xf32"], cut(0, 3, 0), "3xf32", "", "stride 0"),

@@ -53,9 +53,10 @@ module @m {
 def test_dynamic_shapes_are_refused_by_name(lowered) -> None:
     text = """
 module @m {
-  func.func @f(%a: tensor<?xf32>) -> tensor<?xf32> {
-    %0 = "stablehlo.cholesky"(%a) : (tensor<?xf32>) -> tensor<?xf32>
-    func.return %0 : tensor<?xf32>
+  func.func @f(%a: tensor<?xf32>, %i: tensor<2xi32>) -> tensor<2xf32> {
+    %0 = "stablehlo.torch_index_select"(%a, %i) <{dim = 0 : i64, batch_dims = 0 : i64}>
+      : (tensor<?xf32>, tensor<2xi32>) -> tensor<2xf32>
+    func.return %0 : tensor<2xf32>
   }
 }
 """

@@ -48,15 +48,16 @@ def test_arguments_and_results(type: str, what: str) -> None:
 
 
 def test_dynamic_shapes_inside() -> None:
-    text = """func.func @f(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
+    text = """func.func @f(%x: tensor<?xf32>, %i: tensor<2xi32>) -> tensor<2xf32> {
   %0 = linalg.softmax dimension(0) ins(%x : tensor<?xf32>) outs(%x : tensor<?xf32>) -> tensor<?xf32>
-  %1 = "stablehlo.cholesky"(%x) : (tensor<?xf32>) -> tensor<?xf32>
-  return %1 : tensor<?xf32>
+  %1 = "stablehlo.torch_index_select"(%x, %i) <{dim = 0 : i64, batch_dims = 0 : i64}>
+    : (tensor<?xf32>, tensor<2xi32>) -> tensor<2xf32>
+  return %1 : tensor<2xf32>
 }
 """
     assert refused(text) == [
         "2:8: error: linalg.softmax with the dynamic shape tensor<?xf32> is not supported",
-        "3:8: error: stablehlo.cholesky with the dynamic shape tensor<?xf32> is not supported",
+        "3:8: error: stablehlo.torch_index_select with the dynamic shape tensor<?xf32> is not supported",
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from xdsl.ir import Operation
 
-from tiree.input.checks import contraction, elementwise, indexing, movement, norms, regions, rounding
+from tiree.input.checks import contraction, elementwise, factorizations, indexing, movement, norms, regions, rounding
 from tiree.input.checks.values import Skip, Wrong
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
@@ -22,6 +22,7 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     **regions.CHECKS,
     **indexing.CHECKS,
     **norms.CHECKS,
+    **factorizations.CHECKS,
 }
 
 

@@ -170,6 +170,7 @@ AS_THEY_ARE = frozenset(
         "stablehlo.dot",
         "stablehlo.reduce",
         "stablehlo.reduce_window",
+        "stablehlo.select_and_scatter",
         "stablehlo.map",
         "stablehlo.convolution",
         "stablehlo.dynamic_conv",
