@@ -40,9 +40,7 @@ class _Windows:
     def is_known(self) -> bool:
         return all(isinstance(size, int) for size in (*self.shape, *self.counts))
 
-    def read(
-        self, s: ScalarBuilder, value: SSAValue, at: list[SSAValue], valid: SSAValue, other: SSAValue
-    ) -> SSAValue:
+    def read(self, s: ScalarBuilder, value: SSAValue, at: list[SSAValue], valid: SSAValue, other: SSAValue) -> SSAValue:
         """An element of a tensor; `other` where it may not be read."""
         if self.is_known:
             return s.extract(value, at)
