@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tiree.support.errors import CompileError
 
@@ -74,6 +76,8 @@ def solve(left: str) -> str:
     flags = f"left_side = {left}, lower = true, unit_diagonal = false"
     return f"{flags}, transpose_a = #stablehlo<transpose NO_TRANSPOSE>"
 
+
+INTEGERS = body().replace("f32", "i32")
 
 # Name, op, types of operands, attributes, type of the result, regions, a part of the message.
 CASES: list[tuple[str, str, list[str], str, str, str, str]] = [
@@ -161,6 +165,13 @@ CASES: list[tuple[str, str, list[str], str, str, str, str]] = [
     ("branch", "if", ["i1", "4xf32"], "", "4xf32", f"({{ {RETURN_A0} }}, {{ {RETURN_A1} }})", "a branch returns"),
     ("decides", "if", ["2xi1", "4xf32"], "", "4xf32", f"({{ {RETURN_A1} }}, {{ {RETURN_A1} }})", "what decides"),
     ("chosen", "case", ["f32", "4xf32"], "", "4xf32", f"({{ {RETURN_A1} }})", "what decides"),
+    ("taken", "reduce", ["4xf32", "f32"], "dimensions = array<i64: 0>", "f32", INTEGERS, "takes elements of"),
+    ("mapped", "map", ["4xf32", "4xf32"], "dimensions = array<i64: 0>", "4xf32", INTEGERS, "takes elements of"),
+    ("narrower", "reduce", ["4xf64", "f64"], "dimensions = array<i64: 0>", "f32", body(), "it gets f64"),
+    ("given", "reduce", ["4xf32", "f32"], "dimensions = array<i64: 0>", "f64", body(), "a result takes elements of"),
+    ("windowed", "reduce_window", ["8xf32", "f32"], "window_dimensions = array<i64: 3>", "6xf32", INTEGERS, "takes"),
+    ("combined", "scatter", ["8xf32", "5x1xi32", "5xf32"], SCATTER, "8xf32", INTEGERS, "takes elements of"),
+    ("compared", "sort", ["8xf64"], "dimension = 0 : i64", "8xf64", body("compare", compare=LESS), "it gets f64"),
     ("constant", "constant", [], "value = dense<1.0> : tensor<5xf32>", "4xf32", "", "tensor<5xf32>"),
 ]  # fmt: skip
 
@@ -205,3 +216,52 @@ def test_all_of_them_are_reported_at_once(lowered) -> None:
     with pytest.raises(CompileError) as caught:
         lowered(text)
     assert [one.location[-4:] for one in caught.value.diagnostics] == [":2:8", ":3:8"]
+
+
+@pytest.mark.parametrize(
+    ("given", "taken", "message"),
+    [
+        ("2xf32", "3xf32", "operand and that of the decomposition must have one type"),
+        ("2xf32", "2xi32", "operand and that of the decomposition must have one type"),
+        ("2xf32", "2xf32>, %y: tensor<2xf32", "it has 1 operands; its decomposition has 2"),
+    ],
+)
+def test_a_composite_that_its_function_does_not_fit(given: str, taken: str, message: str, lowered) -> None:
+    text = f"""func.func private @d(%x: tensor<{taken}>) -> tensor<2xf32> {{
+  %0 = stablehlo.constant dense<1.0> : tensor<2xf32>
+  return %0 : tensor<2xf32>
+}}
+func.func @f(%a: tensor<{given}>) -> tensor<2xf32> {{
+  %r = stablehlo.composite "my.op" %a {{decomposition = @d}} : (tensor<{given}>) -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}}
+"""
+    with pytest.raises(CompileError, match=message):
+        lowered(text)
+
+
+def test_reductions_in_a_wider_type(lowered) -> None:
+    wide = body().replace("f32", "f64")
+    lowered(f"""func.func @f(%a: tensor<4xf32>, %b: tensor<f32>) -> tensor<f64> {{
+  %r = "stablehlo.reduce"(%a, %b) <{{dimensions = array<i64: 0>}}> {wide} : (tensor<4xf32>, tensor<f32>) -> tensor<f64>
+  return %r : tensor<f64>
+}}
+""")
+
+
+@pytest.mark.parametrize(
+    ("layouts", "message"),
+    [
+        ("operand_layouts = [dense<[0, 0]> : tensor<2xindex>]", "operand_layouts has [0, 0], which is no order of 2"),
+        ("operand_layouts = [dense<0> : tensor<1xindex>]", "operand_layouts has [0], which is no order of 2"),
+        ("result_layouts = [dense<[0, 2]> : tensor<2xindex>]", "result_layouts has [0, 2], which is no order of 2"),
+        ("result_layouts = []", "result_layouts has 0 entries for 1 values"),
+    ],
+)
+def test_layouts_that_are_no_order_of_dimensions(layouts: str, message: str, lowered) -> None:
+    with pytest.raises(CompileError, match=re.escape(message)):
+        lowered(f"""func.func @f(%a: tensor<2x2xf32>) -> tensor<2x2xf32> {{
+  %r = stablehlo.custom_call @Sharding(%a) {{{layouts}}} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %r : tensor<2x2xf32>
+}}
+""")

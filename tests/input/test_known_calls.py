@@ -59,3 +59,16 @@ def test_top_k_by_its_older_name() -> None:
     np.testing.assert_array_equal(np.asarray(values), np.take_along_axis(x, order, 1))
     with pytest.raises(CompileError, match="of the smallest"):
         tiree.compile(TOP_K.replace("LARGEST", "false"))
+
+
+def test_matrices_that_lie_by_rows() -> None:
+    layouts = "operand_layouts = [dense<{0}> : tensor<2xindex>], result_layouts = [dense<{0}> : tensor<2xindex>, {1}]"
+    text = """func.func @f(%a: tensor<2x2xf32>) -> tensor<2x2xf32> {{
+  %r:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {{mhlo.backend_config = {{uplo = 76 : ui8}}, {0}}}
+    : (tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<i32>)
+  return %r#0 : tensor<2x2xf32>
+}}"""
+    scalar = "dense<> : tensor<0xindex>"
+    tiree.compile(text.format(layouts.format([0, 1], scalar)))
+    with pytest.raises(CompileError, match=r"with matrices in the order \[1, 0\]"):
+        tiree.compile(text.format(layouts.format([1, 0], scalar)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple, cast
 
 import ml_dtypes
@@ -218,4 +219,26 @@ def test_forms_that_are_not_supported_are_named() -> None:
   return %0 : tensor<2x4x{blocks}>
 }}"""
     with pytest.raises(CompileError, match=r"uniform_quantize with elements of type !quant\.uniform.*is not supported"):
+        tiree.compile(text)
+
+
+@pytest.mark.parametrize(
+    ("type", "message"),
+    [
+        ("i8:f32, -0.5", "the scale -0.5 is not positive"),
+        ("i8:f32, 0.0", "the scale 0.0 is not positive"),
+        ("i8:f32:0, {0.5:0,-0.25:1}", "the scale -0.25 is not positive"),
+        ("i8:f32, 0.5:128", "the zero point 128 is beyond -128 to 127"),
+        ("u8:f32, 0.5:-1", "the zero point -1 is beyond 0 to 255"),
+        ("i8<-5:5>:f32, 0.5:6", "the zero point 6 is beyond -5 to 5"),
+        ("i8<-129:5>:f32, 0.5", "-129 to 5 is no range of 8-bit storage"),
+        ("i8<5:-5>:f32, 0.5", "5 to -5 is no range of 8-bit storage"),
+    ],
+)
+def test_types_that_stand_for_no_numbers(type: str, message: str) -> None:
+    text = f"""func.func @f(%x: tensor<2xf32>) -> tensor<2x!quant.uniform<{type}>> {{
+  %0 = stablehlo.uniform_quantize %x : (tensor<2xf32>) -> tensor<2x!quant.uniform<{type}>>
+  return %0 : tensor<2x!quant.uniform<{type}>>
+}}"""
+    with pytest.raises(CompileError, match=re.escape(message)):
         tiree.compile(text)

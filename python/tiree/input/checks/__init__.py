@@ -9,7 +9,17 @@ from collections.abc import Callable, Iterator
 
 from xdsl.ir import Operation
 
-from tiree.input.checks import contraction, elementwise, factorizations, indexing, movement, norms, regions, rounding
+from tiree.input.checks import (
+    calls,
+    contraction,
+    elementwise,
+    factorizations,
+    indexing,
+    movement,
+    norms,
+    regions,
+    rounding,
+)
 from tiree.input.checks.values import Skip, Wrong
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
@@ -23,6 +33,7 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     **indexing.CHECKS,
     **norms.CHECKS,
     **factorizations.CHECKS,
+    **calls.CHECKS,
 }
 
 

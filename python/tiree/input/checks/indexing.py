@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import GatherDimensionNumbersAttr, ScatterDimensionNumbersAttr
+from tiree.input.checks.elements import need_reducer
 from tiree.input.checks.values import (
     Shape,
     Wrong,
@@ -20,9 +21,7 @@ from tiree.input.checks.values import (
     need_dims,
     need_element,
     need_same_type,
-    need_scalars,
     need_shape,
-    returned,
     same_shape,
     shape,
     tensor,
@@ -95,8 +94,7 @@ def _scatter(op: Operation) -> None:
     for dim, size in zip(sorted(n.update_window_dims), window, strict=True):
         inside = DYNAMIC_INDEX in (update[dim], size) or update[dim] <= size
         need(inside, f"updates of {text(update)} do not fit in {text(sizes)}")
-    need_scalars(body(op), 2 * count, "the body")
-    returned(body(op), count, "the body")
+    need_reducer(body(op), inputs, updates, op)
 
 
 CHECKS = {"stablehlo.gather": _gather, "stablehlo.scatter": _scatter}

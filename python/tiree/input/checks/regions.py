@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 
 from tiree.input.checks.contraction import windowed
+from tiree.input.checks.elements import need_comparator, need_reducer, takes
 from tiree.input.checks.values import (
     Wrong,
     body,
@@ -34,10 +35,7 @@ def _inputs(op: Operation) -> Sequence[SSAValue]:
         need(same_shape(shape(value), shape(op.operands[0])), "its inputs have different shapes")
     for value in op.operands[count:]:
         need_scalar(value, "an initial value")
-    block = body(op)
-    need_scalars(block, 2 * count, "the body")
-    for value in returned(block, count, "the body"):
-        need_scalar(value, "what the body returns")
+    need_reducer(body(op), op.operands[:count], op.operands[count:], op)
     return op.operands[:count]
 
 
@@ -81,16 +79,17 @@ def _select_and_scatter(op: Operation) -> None:
     need(fitting, f"its source has shape {text(shape(source))}; its windows give {text(wanted)}")
     need_scalar(start, "the initial value")
     need_shape(op, shape(operand))
-    for region in (0, 1):
-        need_scalars(body(op, region), 2, "a body")
-        returned(body(op, region), 1, "a body")
+    need_comparator(body(op, 0), [operand], "the selection")
+    need_reducer(body(op, 1), [source], [start], op)
 
 
 def _map(op: Operation) -> None:
     for value in op.operands:
         need(same_shape(shape(value), shape(op.operands[0])), "its operands have different shapes")
     need_scalars(body(op), len(op.operands), "the body")
-    returned(body(op), 1, "the body")
+    for argument, value in zip(body(op).args, op.operands, strict=True):
+        takes(argument, value, "the body", wider=False)
+    takes(op.results[0], returned(body(op), 1, "the body")[0], "the result", wider=False)
     need_shape(op, shape(op.operands[0]))
 
 
@@ -102,8 +101,7 @@ def _sort(op: Operation) -> None:
         need_same_type(operand, result, "operand and result")
     dim = integer(op, "dimension", -1)
     need(-len(sizes) <= dim < len(sizes) or not sizes, f"dimension {dim} of a tensor of rank {len(sizes)}")
-    need_scalars(body(op), 2 * len(op.operands), "the comparator")
-    need_scalar(returned(body(op), 1, "the comparator")[0], "what the comparator returns", "b")
+    need_comparator(body(op), op.operands, "the comparator")
 
 
 def _need_types(have: Sequence[SSAValue], wanted: Sequence[SSAValue], what: str) -> None:

@@ -78,10 +78,20 @@ def quantized(element: Attribute) -> Quantized | None:
         or width not in (2, 4, 8, 16, 32)
     ):
         raise Unsupported(f"with elements of type {element}")
+    least = low if match["low"] is None else int(match["low"])
+    most = high if match["high"] is None else int(match["high"])
+    if not low <= least <= most <= high:
+        raise Unsupported(f"with elements of type {element}: {least} to {most} is no range of {width}-bit storage")
+    for pair, scale in zip(pairs, scales, strict=True):
+        zero = int(pair["zero"] or 0) if pair is not None else 0
+        if not 0 < scale < float("inf"):
+            raise Unsupported(f"with elements of type {element}: the scale {scale} is not positive and finite")
+        if not least <= zero <= most:
+            raise Unsupported(f"with elements of type {element}: the zero point {zero} is beyond {least} to {most}")
     return Quantized(
         storage=IntegerType(width, Signedness.UNSIGNED if unsigned else Signedness.SIGNLESS),
-        low=low if match["low"] is None else int(match["low"]),
-        high=high if match["high"] is None else int(match["high"]),
+        low=least,
+        high=most,
         expressed=_EXPRESSED[match["expressed"]],
         axis=None if match["axis"] is None else int(match["axis"]),
         scales=tuple(scales),

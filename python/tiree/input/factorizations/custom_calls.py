@@ -1,6 +1,7 @@
 """The custom calls by which JAX asks for linear algebra on CPUs (`lapack_<type><routine>_ffi`), done by loop kernels.
 
-Matrices are meant by index, whatever the layouts of the call say. Results are LAPACK's in form, and in value up to
+LAPACK's matrices lie column by column; a call whose layouts say otherwise would mean a transposed matrix, and is
+refused. Without layouts matrices are meant by index. Results are LAPACK's in form, and in value up to
 rounding; where LAPACK leaves a choice (signs of vectors, order of complex eigenvalues) they may differ.
 """
 
@@ -12,6 +13,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from tiree.dialects.dense import DenseAttr
 from tiree.input.factorizations import cholesky, lu, qr, real_schur, schur, svd, symmetric, triangular, tridiagonal
 from tiree.input.factorizations.batches import any_matrices, from_kernel, matrices, to_kernel, zeros_of
 from tiree.input.factorizations.kernel import Value
@@ -21,7 +23,7 @@ from tiree.input.lowering.dims import refine, sizes_of, sizes_of_new
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.shape_values import shape_of
 from tiree.input.lowering.structural import ints_property
-from tiree.support.typed import is_integer_attr
+from tiree.support.typed import is_array_attr, is_integer_attr
 
 _ROUTINE = re.compile(r"lapack_([sdcz])([a-z0-9]+)_ffi")
 
@@ -227,13 +229,29 @@ ROUTINES: dict[str, Callable[[Lowering, Operation], None]] = {
 """What is done for each routine."""
 
 
+def _need_columns(op: Operation) -> None:
+    """Raises `Unsupported` where a matrix is said to lie row by row, or in no order that LAPACK reads."""
+    for name, values in (("operand_layouts", op.operands), ("result_layouts", op.results)):
+        layouts = inherent(op, name)
+        shapes = [ranked_type(value).get_shape() for value in values]
+        most = max((len(shape) for shape in shapes), default=0)
+        for layout, shape in zip(layouts.data if is_array_attr(layouts) else (), shapes, strict=False):
+            if not isinstance(layout, DenseAttr) or len(shape) < most or most < 2 or 1 in shape[-2:]:
+                continue
+            order = [int(dim) for dim in layout.to_numpy().reshape(-1).tolist()]
+            if order != [most - 2, most - 1, *range(most - 3, -1, -1)]:
+                raise Unsupported(f"with matrices in the order {order}")
+
+
 def _custom_call(lowering: Lowering, op: Operation) -> None:
     target = inherent(op, "call_target_name")
     found = _ROUTINE.fullmatch(target.data) if isinstance(target, StringAttr) else None
     routine = ROUTINES.get(found.group(2)) if found is not None else None
     if routine is None:
         control_flow.HANDLERS[op.name](lowering, op)
-    elif is_empty(op) and routine is not _trsm:
+        return
+    _need_columns(op)
+    if is_empty(op) and routine is not _trsm:
         _empty(lowering, op)
     else:
         routine(lowering, op)
