@@ -147,17 +147,29 @@ RAGGED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", RAGGED)
-def test_ragged_dot(name: str) -> None:
+@pytest.mark.parametrize("known", [True, False])
+def test_ragged_dot(name: str, known: bool) -> None:
+    """Of sizes that are known, and of `?` all over."""
     shapes, sizes, numbers, result = RAGGED[name]
     a, b = (drawn(*shape) for shape in shapes)
     groups = np.array(sizes, np.int32)
-    types = ["x".join(map(str, shape)) for shape in (*shapes, groups.shape, result)]
+    types = ["x".join(str(size) if known else "?" for size in shape) for shape in (*shapes, groups.shape, result)]
     text = ragged((f"{types[0]}xf32", f"{types[1]}xf32", f"{types[2]}xi32"), numbers, f"{types[3]}xf32")
     lb, rb, lc, rc, lr, rg = numbers
     dims = lax.RaggedDotDimensionNumbers(((lc, rc), (lb, rb)), lr, rg)
     want = np.asarray(lax.ragged_dot_general(a, b, groups, dims, precision="highest"))
     (got,) = run(text, a, b, groups)
     np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns", "groups"), [(0, 2, 3, 2), (4, 0, 3, 2), (4, 2, 0, 1), (4, 2, 3, 0)]
+)
+def test_empty_ragged_dot(rows: int, inner: int, columns: int, groups: int) -> None:
+    text = ragged(("?x?xf32", "?x?x?xf32", "?xi32"), ([], [], [1], [1], [0], [0]), "?x?xf32")
+    sizes = np.array([rows, *[0] * groups][:groups], np.int32)
+    (got,) = run(text, drawn(rows, inner), drawn(groups, inner, columns), sizes)
+    np.testing.assert_array_equal(got, np.zeros((rows, columns), np.float32))
 
 
 def test_infinity_stays_in_its_group() -> None:

@@ -162,9 +162,14 @@ class Build:
 
     def shape(self, value: SSAValue) -> SSAValue:
         """The sizes of a value as `tensor<Nxi32>`."""
-        rank = len(shape_of(value))
-        sizes = [self.value("reshape", [self.size(value, dim)], TensorType(i32, [1])) for dim in range(rank)]
-        return self.value("concatenate", sizes, TensorType(i32, [rank]), {"dimension": IntegerAttr(0, i64)})
+        return self.vector([self.size(value, dim) for dim in range(len(shape_of(value)))])
+
+    def vector(self, numbers: Sequence[SSAValue]) -> SSAValue:
+        """Rank-0 numbers as `tensor<Nxi32>`."""
+        if not numbers:
+            return self.index_vector([])
+        parts = [self.value("reshape", [number], TensorType(i32, [1])) for number in numbers]
+        return self.value("concatenate", parts, TensorType(i32, [len(parts)]), {"dimension": IntegerAttr(0, i64)})
 
     def broadcast(self, value: SSAValue, dims: Sequence[int], like: SSAValue) -> SSAValue:
         """`value` repeated into the shape of `like`; its dimension i becomes `dims[i]`."""

@@ -6,13 +6,12 @@ What belongs to other groups is left out by selection, never multiplied by zero,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType, i32, i64
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.chlo import RaggedDotDimensionNumbers, RaggedDotDimensionNumbersAttr
-from tiree.dialects.stablehlo_attrs import DotDimensionNumbersAttr
+from tiree.dialects.stablehlo_attrs import DotDimensionNumbersAttr, GatherDimensionNumbersAttr
 from tiree.input.expansions.build import Build, element_of, i64_array, of_element, shape_of
 from tiree.input.lowering.context import Unsupported, ranked_type
 from tiree.input.lowering.scalar import inherent
@@ -32,21 +31,56 @@ def _without(dims: Sequence[int], gone: int) -> tuple[int, ...]:
     return tuple(dim - (dim > gone) for dim in dims)
 
 
+def spread(
+    build: Build, value: SSAValue, dims: Sequence[int], type: TensorType, extents: Sequence[SSAValue]
+) -> SSAValue:
+    """`value` repeated into `type`, whose sizes are `extents` where it has `?`."""
+    properties = {"broadcast_dimensions": i64_array(dims)}
+    if DYNAMIC_INDEX in type.get_shape():
+        return build.value("dynamic_broadcast_in_dim", [value, build.vector(extents)], type, properties)
+    return build.value("broadcast_in_dim", [value], type, properties)
+
+
+def counted(build: Build, type: TensorType, dim: int, extents: Sequence[SSAValue]) -> SSAValue:
+    """Places along a dimension."""
+    if DYNAMIC_INDEX not in type.get_shape():
+        return build.iota(type, dim)
+    return build.value("dynamic_iota", [build.vector(extents)], type, {"iota_dimension": IntegerAttr(dim, i64)})
+
+
+def picked(build: Build, value: SSAValue, place: SSAValue, dim: int) -> SSAValue:
+    """`value`, of `?` dimensions, at one place of a dimension, which goes."""
+    rank = len(shape_of(value))
+    left = [size for d, size in enumerate(shape_of(value)) if d != dim]
+    numbers = GatherDimensionNumbersAttr.of(
+        offset_dims=range(rank - 1), collapsed_slice_dims=[dim], start_index_map=[dim], index_vector_dim=0
+    )
+    extents = [build.constant(i32, 1) if d == dim else build.size(value, d) for d in range(rank)]
+    operands = [value, build.reshape(place, [1]), build.vector(extents)]
+    return build.value("dynamic_gather", operands, TensorType(element_of(value), left), {"dimension_numbers": numbers})
+
+
+def as_first(build: Build, value: SSAValue) -> SSAValue:
+    """`value` with one more dimension in front."""
+    type = TensorType(element_of(value), [1, *shape_of(value)])
+    if DYNAMIC_INDEX not in type.get_shape():
+        return build.reshape(value, type.get_shape())
+    extents = [build.constant(i32, 1), *(build.size(value, dim) for dim in range(len(shape_of(value))))]
+    return build.value("dynamic_reshape", [value, build.vector(extents)], type)
+
+
 class _Ragged:
     def __init__(self, build: Build, op: Operation) -> None:
         self.build = build
         self.lhs, self.rhs, sizes = op.operands
         self.result = ranked_type(op.results[0])
         self.numbers = n = _numbers(op)
-        for value in (*op.operands, *op.results):
-            if DYNAMIC_INDEX in shape_of(value):
-                raise Unsupported(f"with the dynamic shape {value.type}")
         self.ragged = n.lhs_ragged_dimensions[0]
         rank = len(shape_of(self.lhs))
         taken = {*n.lhs_batching_dimensions, *n.lhs_contracting_dimensions}
         self.free = [dim for dim in range(rank) if dim not in taken]
-        self.groups = shape_of(sizes)[-1]
         self.sizes = sizes
+        self.groups = build.size(sizes, len(shape_of(sizes)) - 1, element_of(sizes))
 
     def prefix(self, dims: Sequence[int]) -> list[int]:
         """The dimensions of the lhs that group sizes may begin with: batch, and others before the ragged."""
@@ -59,12 +93,12 @@ class _Ragged:
         build = self.build
         rank = len(shape_of(self.sizes))
         element = element_of(self.sizes)
-        shape = [*shape_of(self.sizes), self.groups]
-        type = TensorType(element, shape)
-        repeated = build.value(
-            "broadcast_in_dim", [self.sizes], type, {"broadcast_dimensions": i64_array([*range(rank - 1), rank])}
-        )
-        upto = build.compare("LE", build.iota(type, rank), build.iota(type, rank - 1))
+        groups = build.size(self.sizes, rank - 1)
+        extents = [*(build.size(self.sizes, dim) for dim in range(rank)), groups]
+        type = TensorType(element, [*shape_of(self.sizes), shape_of(self.sizes)[-1]])
+        dims = [*range(rank - 1), rank]
+        repeated = spread(build, self.sizes, dims, type, extents)
+        upto = build.compare("LE", counted(build, type, rank, extents), counted(build, type, rank - 1, extents))
         ends = build.reduce(build.select(upto, repeated, build.constant(element, 0)), [rank])
         return build.subtract(ends, self.sizes), ends
 
@@ -72,6 +106,8 @@ class _Ragged:
         """`value` at one place of dimension `dim`, which goes."""
         build = self.build
         shape = list(shape_of(value))
+        if DYNAMIC_INDEX in shape:
+            return picked(build, value, group, dim)
         zero = build.constant(element_of(group), 0)
         shape[dim] = 1
         part = build.dynamic_slice(value, [group if d == dim else zero for d in range(len(shape))], shape)
@@ -82,7 +118,8 @@ class _Ragged:
     ) -> SSAValue:
         """Which elements of `like` are of the group; `dims` are those of the group sizes' leading dimensions in it."""
         build = self.build
-        place = build.iota(of_element(like, element_of(self.sizes)), ragged)
+        extents = [build.size(like, dim) for dim in range(len(shape_of(like)))]
+        place = counted(build, of_element(like, element_of(self.sizes)), ragged, extents)
         last = len(shape_of(self.sizes)) - 1
         low, high = (build.broadcast(self.at_group(bound, group, last), dims if last else [], like) for bound in bounds)
         inside = build.compare("GE", place, low), build.compare("LT", place, high)
@@ -105,15 +142,17 @@ def _of_rows(ragged: _Ragged) -> SSAValue:
     places = {dim: number for number, dim in enumerate([*batch, *ragged.free])}
     dims = [places[dim] for dim in ragged.prefix(ragged.free)]
     bounds = ragged.bounds()
-    element = element_of(ragged.sizes)
 
     def step(group: SSAValue, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
         made = build.dot(ragged.lhs, ragged.at_group(ragged.rhs, group, axis), ragged.result, numbers)
         mask = ragged.mask(bounds, group, values[0], dims, places[ragged.ragged])
         return [build.select(mask, made, values[0])]
 
-    start = _zeros(build, ragged.result)
-    return build.count_up(build.constant(element, ragged.groups), [start], step)[0]
+    taken = {*n.rhs_batching_dimensions, *n.rhs_contracting_dimensions, axis}
+    extents = [build.size(ragged.lhs, dim) for dim in (*batch, *ragged.free)]
+    extents += [build.size(ragged.rhs, dim) for dim in range(len(shape_of(ragged.rhs))) if dim not in taken]
+    start = spread(build, build.constant(ragged.result.element_type, 0), [], ragged.result, extents)
+    return build.count_up(ragged.groups, [start], step)[0]
 
 
 def _of_products(ragged: _Ragged) -> SSAValue:
@@ -140,24 +179,22 @@ def _of_products(ragged: _Ragged) -> SSAValue:
     def step(group: SSAValue, values: Sequence[SSAValue]) -> Sequence[SSAValue]:
         lhs = cut(ragged.lhs, group, dims, ragged.ragged)
         rhs = cut(ragged.rhs, group, [pairs[dim] for dim in dims], pairs[ragged.ragged])
-        made = build.reshape(build.dot(lhs, rhs, one, numbers), [1, *shape[1:]])
+        made = as_first(build, build.dot(lhs, rhs, one, numbers))
         zero = build.constant(element, 0)
         return [build.update_slice(values[0], made, [group, *[zero] * (len(shape) - 1)])]
 
-    start = _zeros(build, ragged.result)
-    return build.count_up(build.constant(element, ragged.groups), [start], step)[0]
-
-
-def _zeros(build: Build, type: TensorType) -> SSAValue:
-    zero = build.constant(type.element_type, 0)
-    return build.value("broadcast_in_dim", [zero], type, {"broadcast_dimensions": i64_array([])})
+    like = build.dot(ragged.lhs, ragged.rhs, one, numbers)
+    extents = [build.size(ragged.sizes, len(shape_of(ragged.sizes)) - 1)]
+    extents += [build.size(like, dim) for dim in range(len(shape) - 1)]
+    start = spread(build, build.constant(ragged.result.element_type, 0), [], ragged.result, extents)
+    return build.count_up(ragged.groups, [start], step)[0]
 
 
 def _ragged_dot(build: Build, op: Operation) -> Sequence[SSAValue]:
     ragged = _Ragged(build, op)
     n = ragged.numbers
-    if prod(ragged.result.get_shape()) == 0:
-        return [_zeros(build, ragged.result)]
+    if 0 in ragged.result.get_shape() and DYNAMIC_INDEX not in ragged.result.get_shape():
+        return [spread(build, build.constant(ragged.result.element_type, 0), [], ragged.result, [])]
     if ragged.ragged in n.lhs_contracting_dimensions:
         return [_of_products(ragged)]
     if ragged.ragged in n.lhs_batching_dimensions:
