@@ -83,3 +83,28 @@ def test_no_line_is_compared_with_itself() -> None:
     text = bytes(tiree.compile(PROGRAM, flags=["--compile-to=flow"])).decode()
     assert "linalg.generic" in text
     assert "reduction" not in text
+
+
+def test_calls_for_the_greatest() -> None:
+    """What JAX writes for `approx_max_k`, and for a `k` that is a size."""
+    jax = pytest.importorskip("jax", reason="the programs come from JAX")
+    from jax import export
+
+    def compiled(function: Any, *shapes: str) -> Any:
+        scope = export.SymbolicScope()
+        types = [jax.ShapeDtypeStruct(export.symbolic_shape(text, scope=scope), np.float32) for text in shapes]
+        return rt.load(tiree.compile(export.export(jax.jit(function))(*types).mlir_module()))
+
+    lines = compiled(lambda x: jax.lax.approx_max_k(x, 3), "b,40")
+    columns = compiled(lambda x: jax.lax.approx_min_k(x, 2, reduction_dimension=0), "9,b")
+    some = compiled(lambda x, y: jax.lax.top_k(x, y.shape[0]), "b,n+k", "k")
+    for b, n, k in ((1, 1, 1), (3, 20, 7)):
+        x, y = (RNG.standard_normal(shape).astype(np.float32) for shape in ((b, 40), (9, b)))
+        order = np.argsort(-x, axis=1, kind="stable")[:, :3]
+        got = [np.asarray(one) for one in lines.main(x)]
+        np.testing.assert_array_equal(got[0], np.take_along_axis(x, order, 1))
+        np.testing.assert_array_equal(got[1], order)
+        np.testing.assert_array_equal(np.asarray(columns.main(y)[0]), np.sort(y, axis=0)[:2])
+        z = RNG.standard_normal((b, n + k)).astype(np.float32)
+        got = [np.asarray(one) for one in some.main(z, np.zeros(k, np.float32))]
+        np.testing.assert_array_equal(got[0], -np.sort(-z, axis=1)[:, :k])

@@ -13,11 +13,22 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, TensorT
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tiree.dialects.flow import TensorTieShapeOp
-from tiree.input.lowering.context import PARALLEL, REDUCTION, Lowering, Size, identity, map_attr, ranked_type, signless
-from tiree.input.lowering.dims import common_sizes, refine, require_at_least, sizes_of
+from tiree.input.lowering.context import (
+    PARALLEL,
+    REDUCTION,
+    Lowering,
+    Size,
+    Unsupported,
+    identity,
+    map_attr,
+    ranked_type,
+    signless,
+)
+from tiree.input.lowering.dims import common_sizes, refine, require_at_least, require_order, sizes_of
 from tiree.input.lowering.dynamic_movement import dynamic_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute
+from tiree.input.lowering.shape_values import integers_of
 from tiree.input.lowering.sort import Less, comes_first, exchange, greater, stable
 from tiree.input.lowering.structural import int_property
 from tiree.support.typed import is_integer_attr, is_tensor_type
@@ -50,9 +61,38 @@ def sort(lowering: Lowering, op: Operation) -> None:
 
 def top_k(lowering: Lowering, op: Operation) -> None:
     """The `k` greatest along the last dimension, and where they were."""
+    _top_k(lowering, op, int_property(op, "k"))
+
+
+def top_k_call(lowering: Lowering, op: Operation) -> None:
+    """JAX's call for a `k` that is known when the program runs, its second operand."""
+    (k,) = integers_of(lowering, op.operands[1])
+    require_order(lowering, op, 0, k, "k is negative")
+    _top_k(lowering, op, k)
+
+
+def sorted_call(lowering: Lowering, op: Operation, values: Sequence[SSAValue], dim: int, less: Less) -> None:
+    """All of `values` (new tensors of the sizes of the first operand) and their places sorted along `dim`, and cut to
+    what the results have."""
     sizes = list(sizes_of(lowering, op.operands[0]))
-    dim, k = len(sizes) - 1, int_property(op, "k")
-    require_at_least(lowering, op, sizes[dim], k, f"k = {k}")
+    line = _positions(lowering, sizes, dim)
+    for old, new in zip(
+        op.results, _sorted(lowering, [*values, line], sizes, dim, stable(less), keep_order=False), strict=False
+    ):
+        kept = ranked_type(old).get_shape()[dim]
+        if kept == DYNAMIC_INDEX:
+            raise Unsupported(f"with the dynamic shape {old.type}")
+        require_at_least(lowering, op, sizes[dim], kept, f"k = {kept}")
+        cut = refine(lowering, op, [*sizes[:dim], kept, *sizes[dim + 1 :]], old.type)
+        lowering.set(old, _first(lowering, new, dynamic_type(ranked_type(new).element_type, cut), cut))
+
+
+def _top_k(lowering: Lowering, op: Operation, k: Size) -> None:
+    sizes = list(sizes_of(lowering, op.operands[0]))
+    dim = len(sizes) - 1
+    require_order(
+        lowering, op, k, sizes[dim], f"k = {k} is out of range" if isinstance(k, int) else "k is out of range"
+    )
     source = lowering.get(op.operands[0])
     less = greater(ranked_type(op.operands[0]).element_type)
     line = _positions(lowering, sizes, dim)

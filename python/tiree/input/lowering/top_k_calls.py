@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DictionaryAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tiree.input.lowering.context import Lowering, Unsupported, tensor_type
+from tiree.input.lowering.context import Lowering, Unsupported, ranked_type, tensor_type
+from tiree.input.lowering.dims import is_dynamic
+from tiree.input.lowering.dynamic_sort import sorted_call, top_k_call
 from tiree.input.lowering.reduce import emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
 from tiree.input.lowering.sort import Less, positions, sort_values, stable
@@ -48,10 +50,17 @@ def approx_top_k(lowering: Lowering, op: Operation) -> None:
     if not is_integer_attr(dim):
         raise Unsupported("without the attribute 'reduction_dim'")
     values = [lowering.get(operand) for operand in op.operands[: len(op.results)]]
-    along = dim.value.data % max(len(tensor_type(values[0]).get_shape()), 1)
+    along = dim.value.data % max(len(ranked_type(values[0]).get_shape()), 1)
+    if any(is_dynamic(value.type) for value in (*values, *op.results)):
+        sorted_call(lowering, op, values, along, _less(lowering, op))
+        return
     line = positions(lowering, tensor_type(values[0]).get_shape(), along)
     _set(lowering, op, sort_values(lowering, [*values, line], along, stable(_less(lowering, op))))
 
 
-TARGETS = {"ApproxTopK": approx_top_k, "PartialReduce": approx_top_k}
+TARGETS = {
+    "ApproxTopK": approx_top_k,
+    "PartialReduce": approx_top_k,
+    "stablehlo.dynamic_top_k": top_k_call,
+}
 """By the name of the target."""
