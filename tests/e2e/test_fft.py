@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,3 +92,65 @@ def test_an_impulse_is_exact() -> None:
         a[0] = 1
         got = np.asarray(rt.load(tiree.compile(jax.jit(jnp.fft.rfft).lower(a).as_text())).main(a))
         np.testing.assert_allclose(got, np.ones(n // 2 + 1), atol=0 if n != 17 else 3e-7)
+
+
+LONG = [16384, 3**9, 2 * 7**5, 40000, 32768, 65536 + 2]
+"""One line of them is split over workgroups: all of small factors but the last."""
+
+
+@pytest.mark.parametrize("n", LONG)
+def test_long_lines(n: int) -> None:
+    pair, half = numbers(n, dtype=np.complex64), numbers(2, n // 2 + 1, dtype=np.complex64)
+    check(
+        [
+            (jnp.fft.fft, np.fft.fft, pair),
+            (jnp.fft.ifft, np.fft.ifft, numbers(2, n, dtype=np.complex64)),
+            (jnp.fft.rfft, np.fft.rfft, numbers(2, n, dtype=np.float32)),
+            (lambda x: jnp.fft.irfft(x, n), lambda x: np.fft.irfft(x, n), half),
+        ]
+    )
+
+
+def test_many_columns() -> None:
+    pair = numbers(2, 60, 250, dtype=np.complex64)
+    check([(lambda x: jnp.fft.fft(x, axis=1), lambda x: np.fft.fft(x, axis=1), pair)])
+
+
+def _workgroups(function: Callable[..., Any], x: np.ndarray, tmp_path: Path) -> list[int]:
+    """Of the dispatches that are programs of loops."""
+    report = tmp_path / "report.json"
+    tiree.compile(jax.jit(function).lower(x).as_text(), flags=[f"--tiree-report={report}"])
+    return [d["workgroups"][0] for d in json.loads(report.read_text())["dispatches"] if d["strategy"] == "loops"]
+
+
+def test_a_long_line_is_done_by_several_workgroups(tmp_path: Path) -> None:
+    programs: list[tuple[Callable[..., Any], np.ndarray]] = [
+        (jnp.fft.fft, numbers(65536, dtype=np.complex64)),
+        (jnp.fft.rfft, numbers(65536, dtype=np.float32)),
+        (jnp.fft.irfft, numbers(32769, dtype=np.complex64)),
+        (lambda x: jnp.fft.fft(x, axis=0), numbers(512, 512, dtype=np.complex64)),
+    ]
+    for function, x in programs:
+        assert min(_workgroups(function, x, tmp_path)) >= 8
+
+
+def test_what_irfft_does_not_look_at() -> None:
+    """The imaginary parts of the first and the last element."""
+    half = numbers(17, dtype=np.complex64)
+    program = rt.load(tiree.compile(jax.jit(jnp.fft.irfft).lower(half).as_text()))
+    other = half.copy()
+    other[[0, -1]] += 5j
+    np.testing.assert_array_equal(np.asarray(program.main(half)), np.asarray(program.main(other)))
+
+
+def test_long_lines_of_a_number_known_when_the_program_runs() -> None:
+    text = """func.func @main(%x: tensor<?x32768xf32>) -> tensor<?x32768xf32> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [32768] : (tensor<?x32768xf32>) -> tensor<?x16385xcomplex<f32>>
+  %1 = stablehlo.fft %0, type = IRFFT, length = [32768] : (tensor<?x16385xcomplex<f32>>) -> tensor<?x32768xf32>
+  return %1 : tensor<?x32768xf32>
+}
+"""
+    program = rt.load(tiree.compile(text))
+    for count in (1, 3):
+        x = numbers(count, 32768, dtype=np.float32)
+        np.testing.assert_allclose(np.asarray(program.main(x)), x, rtol=0, atol=2e-5)

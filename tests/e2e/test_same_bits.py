@@ -66,7 +66,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "segments": (lambda x, i: jax.ops.segment_max(x[:40_000], i, 500), (LONG, AT)),
     "gather": (lambda x, i: x[i], (LONG, AT)),
     "histogram": (lambda x: jnp.histogram(x[:30_000], bins=20)[0], (LONG,)),
-    "fft": (lambda x: (jnp.abs(jnp.fft.fft(x[:65536])), jnp.real(jnp.fft.fft(x[:30_011]))), (LONG,)),
+    "fft": (lambda x: (jnp.abs(jnp.fft.rfft(x[:65536])), jnp.real(jnp.fft.fft(x[:30_011] + 0j))), (LONG,)),
     "fft of two": (lambda x: jnp.abs(jnp.fft.fft2(x)), (CUBE,)),
     "cholesky": (jnp.linalg.cholesky, (DEFINITE,)),
     "solve": (lambda a, b: jnp.linalg.solve(a, b), (DEFINITE, SQUARE)),

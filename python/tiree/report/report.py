@@ -129,7 +129,8 @@ class Report(PipelineObserver):
             for op in function.walk():
                 if op.name == "stream.cmd.execute":
                     commands = [inner for inner in op.regions[0].block.ops if inner.name != "stream.yield"]
-                    self._executions.append({"function": symbol_name(function), "steps": [_step(c) for c in commands]})
+                    name = symbol_name(function) if "sym_name" in function.properties else "initializer"
+                    self._executions.append({"function": name, "steps": [_step(c) for c in commands]})
         for plan in memory_report(module):
             tensors = [vars(tensor) for tensor in plan.tensors]
             self._memory.append({**vars(plan), "tensors": tensors})

@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import cos, pi, sin
+from typing import Protocol
 
 from xdsl.dialects.builtin import AnyFloat, Float64Type, TensorType
 from xdsl.ir import SSAValue
@@ -27,6 +28,7 @@ NARROW = 4
 """With fewer lines within each other, vectors run along the line."""
 
 Get = Callable[[Num], Num]
+Put = Callable[[Num, Num], None]
 
 
 def radices(length: int) -> list[int] | None:
@@ -58,7 +60,7 @@ class Transform:
     sign: int
 
 
-class _Tables:
+class Tables:
     """Constants of a kernel: complex numbers in one pair of tensors."""
 
     def __init__(self) -> None:
@@ -124,7 +126,7 @@ def butterfly(a: list[Num], sign: int) -> list[Num]:
 
 
 @dataclass(frozen=True)
-class _Pass:
+class Pass:
     """One pass: `parts` elements of the line are left between those that are combined, `step` lies between elements."""
 
     radix: int
@@ -133,9 +135,9 @@ class _Pass:
     table: int
 
 
-def plan(transform: Transform, tables: _Tables) -> list[_Pass]:
+def plan(transform: Transform, tables: Tables) -> list[Pass]:
     """The passes of a transform whose length has small factors only."""
-    found: list[_Pass] = []
+    found: list[Pass] = []
     length, step = transform.length, transform.step
     for radix in radices(transform.length) or ():
         parts = length // radix
@@ -148,12 +150,14 @@ def plan(transform: Transform, tables: _Tables) -> list[_Pass]:
                     for c, s in (unit_root(p * out, length) for p in range(parts))
                 ]
             )
-        found.append(_Pass(radix, parts, step, table))
+        found.append(Pass(radix, parts, step, table))
         length, step = parts, step * radix
     return found
 
 
-def _run_pass(k: LoopKernel, one: _Pass, sign: int, tables: _Tables, get: Get, put: Callable[[Num, Num], None]) -> None:
+def run_pass(k: LoopKernel, one: Pass, sign: int, tables: Tables, get: Get, put: Put) -> None:
+    """One pass over a line."""
+
     def point(p: Num, q: Num) -> None:
         inputs = [get(q + (p + one.parts * j) * one.step) for j in range(one.radix)]
         for number, value in enumerate(butterfly(inputs, sign)):
@@ -171,11 +175,11 @@ def _run_pass(k: LoopKernel, one: _Pass, sign: int, tables: _Tables, get: Get, p
 
 def run_passes(
     k: LoopKernel,
-    passes: Sequence[_Pass],
+    passes: Sequence[Pass],
     sign: int,
-    tables: _Tables,
+    tables: Tables,
     get: Get,
-    put: Callable[[Num, Num], None],
+    put: Put,
     spare: tuple[Array, Array],
 ) -> None:
     """All passes, from `get` to `put`; those between use the spare arrays."""
@@ -187,7 +191,7 @@ def run_passes(
         def store(at: Num, value: Num, there: Array = there) -> None:
             there[at] = value
 
-        _run_pass(k, one, sign, tables, source, put if last else store)
+        run_pass(k, one, sign, tables, source, put if last else store)
 
 
 def _chirp(transform: Transform) -> list[tuple[float, float]]:
@@ -199,7 +203,7 @@ def _chirp(transform: Transform) -> list[tuple[float, float]]:
 class _Bluestein:
     """A transform of any length as a convolution."""
 
-    def __init__(self, transform: Transform, tables: _Tables) -> None:
+    def __init__(self, transform: Transform, tables: Tables) -> None:
         import numpy as np
 
         self.transform = transform
@@ -216,9 +220,7 @@ class _Bluestein:
         self.forwards = plan(Transform(size, transform.step, -1), tables)
         self.backwards = plan(Transform(size, transform.step, 1), tables)
 
-    def run(
-        self, k: LoopKernel, tables: _Tables, get: Get, put: Callable[[Num, Num], None], spare: tuple[Array, Array]
-    ) -> None:
+    def run(self, k: LoopKernel, tables: Tables, get: Get, put: Put, spare: tuple[Array, Array]) -> None:
         n, step = self.transform.length, self.transform.step
         # Passes end in the array that they do not begin in, so the arrays change places where their number is odd.
         first, second = spare
@@ -228,17 +230,19 @@ class _Bluestein:
             value = get(at * step + q) * tables(k, at + self.chirp)
             first[j * step + q] = k.where(inside, value, 0.0)
         ends = first if len(self.forwards) % 2 == 0 else second
-        run_passes(k, self.forwards, -1, tables, lambda at: first[at], _into(ends), spare)
+        run_passes(k, self.forwards, -1, tables, lambda at: first[at], into(ends), spare)
         with k.loop(0, self.size) as j, k.loop(0, step) as q:
             ends[j * step + q] = ends[j * step + q] * tables(k, j + self.spectrum)
         other = second if ends is first else first
         final = ends if len(self.backwards) % 2 == 0 else other
-        run_passes(k, self.backwards, 1, tables, lambda at: ends[at], _into(final), (ends, other))
+        run_passes(k, self.backwards, 1, tables, lambda at: ends[at], into(final), (ends, other))
         with k.loop(0, n) as j, k.loop(0, step) as q:
             put(j * step + q, final[j * step + q] * tables(k, j + self.chirp))
 
 
-def _into(array_: Array) -> Callable[[Num, Num], None]:
+def into(array_: Array) -> Put:
+    """What stores to an array."""
+
     def store(at: Num, value: Num) -> None:
         array_[at] = value
 
@@ -255,6 +259,37 @@ def lines_together(count: Size, elements: int) -> int:
 
 
 @dataclass(frozen=True)
+class Row:
+    """Row number `number` of an array of two dimensions."""
+
+    array: Array
+    number: Num
+
+    def __getitem__(self, at: Num) -> Num:
+        return self.array[self.number, at]
+
+    def __setitem__(self, at: Num, value: Num) -> None:
+        self.array[self.number, at] = value
+
+
+Elements = Array | Row
+
+
+class Side(Protocol):
+    """A pass over a whole line before or behind its transform, with powers of a root of unity from a table."""
+
+    roots: Sequence[tuple[float, float]]
+
+    def before(self, k: LoopKernel, root: Get, get: Get, line: Array) -> None:
+        """Writes to `line` what is transformed."""
+        ...
+
+    def after(self, k: LoopKernel, root: Get, line: Array, put: Put) -> None:
+        """Stores what becomes of the transform in `line`."""
+        ...
+
+
+@dataclass(frozen=True)
 class Ends:
     """How a kernel reads and writes a line: `get(array, base, at)` and `put(array, base, at, value)`.
 
@@ -263,40 +298,59 @@ class Ends:
 
     read: int
     written: int
-    get: Callable[[Array, Num, Num], Num]
-    put: Callable[[Array, Num, Num, Num], None]
+    get: Callable[[Elements, Num, Num], Num]
+    put: Callable[[Elements, Num, Num, Num], None]
     complex_result: bool = True
+    before: Side | None = None
+    after: Side | None = None
+
+
+def _plain_copy(k: LoopKernel, step: int, get: Get, put: Put) -> None:
+    with k.loop(0, step) as q:
+        put(q, get(q))
 
 
 def run(lowering: Lowering, value: Value, count: Size, element: AnyFloat, transform: Transform, ends: Ends) -> Value:
     """The transforms of `count` groups of lines in `value`, whose parts have shape [workgroups, elements]; the result
     likewise."""
-    together = lines_together(count, transform.length * transform.step)
+    size = transform.length * transform.step
+    together = lines_together(count, size)
     k = LoopKernel(lowering, count // together if isinstance(count, int) else count, element)
-    tables = _Tables()
+    tables = Tables()
     bluestein = _Bluestein(transform, tables) if radices(transform.length) is None else None
     passes = plan(transform, tables) if bluestein is None else []
+    side = ends.before or ends.after
+    roots = tables.add(side.roots) if side else 0
     tables.load(k)
     source = k.input(value)
     result = k.output([together * ends.written], complex=ends.complex_result)
-    size = (bluestein.size if bluestein else transform.length) * transform.step
+    own = k.scratch([size], complex=True) if side else result
+    room = bluestein.size * transform.step if bluestein else size
     needed = 2 if bluestein or len(passes) > 2 else 1 if len(passes) == 2 else 0
-    first = k.scratch([size], complex=True) if needed else result
-    spare = (first, k.scratch([size], complex=True) if needed == 2 else first)
+    first = k.scratch([room], complex=True) if needed else result
+    spare = (first, k.scratch([room], complex=True) if needed == 2 else first)
     with k.loop(0, together) as line:
         base, out = line * ends.read, line * ends.written
 
-        def get(at: Num) -> Num:
+        def root(at: Num) -> Num:
+            return tables(k, at + roots)
+
+        def read(at: Num) -> Num:
             return ends.get(source, base, at)
 
-        def put(at: Num, new: Num) -> None:
+        def write(at: Num, new: Num) -> None:
             ends.put(result, out, at, new)
 
+        if ends.before:
+            ends.before.before(k, root, read, own)
+        get: Get = (lambda at: own[at]) if ends.before else read
+        put: Put = into(own) if ends.after else write
         if bluestein is not None:
             bluestein.run(k, tables, get, put, spare)
         elif passes:
             run_passes(k, passes, transform.sign, tables, get, put, spare)
         else:
-            with k.loop(0, transform.step) as q:
-                put(q, get(q))
+            _plain_copy(k, transform.step, get, put)
+        if ends.after:
+            ends.after.after(k, root, own, write)
     return k.run()[0]
