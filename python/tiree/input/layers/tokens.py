@@ -70,9 +70,18 @@ class Tokens:
         self._plain: set[int] = set()
         """The numbers of types of static tensors of numbers."""
         self._names: dict[str, bool] = {}
+        self._found: dict[int, tuple[Operation, int | None]] = {}
+        """By the identity of operations, which stay as they are but for where their operands come from."""
 
-    def of(self, op: Operation, numbering: dict[SSAValue, int] | None = None) -> int | None:
-        """The number of `op`; None where it is not to be shared. `numbering` is that of the body `op` is in."""
+    def of(self, op: Operation) -> int | None:
+        """The number of `op`; None where it is not to be shared."""
+        known = self._found.get(id(op))
+        if known is None:
+            known = self._found[id(op)] = op, self._of(op)
+        return known[1]
+
+    def _of(self, op: Operation, numbering: dict[SSAValue, int] | None = None) -> int | None:
+        """The same. `numbering` is that of the body `op` is in."""
         name = op.name
         may_be = self._names.get(name)
         if may_be is None:
@@ -112,7 +121,7 @@ class Tokens:
             numbering[argument] = len(numbering)
         keys: list[object] = [tuple(self._attributes(map(type_of, block.args)))]
         for op in block.ops:
-            token = self.of(op, numbering)
+            token = self._of(op, numbering)
             if token is None or op.successors:
                 return None
             data = self._data(op) if is_weight(op) else ()
