@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import (
+    UNKNOWN_LOC,
     ArrayAttr,
     Float32Type,
     Float64Type,
@@ -27,10 +29,11 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, ParametrizedAttribute, Region, SSAValue, TypeAttribute
 
 from tiree.dialects import vm
 from tiree.dialects.dense import DenseAttr
+from tiree.support.creation import make
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.symbols import SymbolNames
@@ -47,6 +50,8 @@ def fail(op: Operation, message: str, hint: str = "") -> CompileError:
 
 def convert_type(type: Attribute, op: Operation) -> Attribute:
     """The register type that holds a host value of `type`."""
+    if type is i32 or type is i64:
+        return type
     match type:
         case IndexType():
             return i64
@@ -65,7 +70,7 @@ def convert_type(type: Attribute, op: Operation) -> Attribute:
         case ParametrizedAttribute() if type.name == "util.list":
             return vm.ListType(convert_type(type.parameters[0], op))
         case _ if type.name.startswith("hal."):
-            return vm.RefType(type)
+            return _reference(type)
         case _:
             pass
     raise fail(op, f"a value of type {type} cannot live in a host register", "use i32, i64, f32 or f64 scalars")
@@ -73,7 +78,7 @@ def convert_type(type: Attribute, op: Operation) -> Attribute:
 
 def scalar_suffix(type: Attribute) -> str:
     """`i32`, `i64`, `f32`, `f64` or `ref`: the suffix of instructions that work on a register of `type`."""
-    if type == i32:
+    if type is i32 or type == i32:
         return "i32"
     if type == i64:
         return "i64"
@@ -146,6 +151,8 @@ class FunctionBuilder:
         """Where the operation that is being converted stands in the user's source."""
         self.block = Block()
         self._constants: dict[tuple[str, object], SSAValue] = {}
+        self._integers: dict[tuple[int | float, bool], SSAValue] = {}
+        """Those of type i32 (true) and i64 once more, found sooner."""
         self._last_constant: Operation | None = None
         self._rodata_refs: dict[tuple[Block, str], SSAValue] = {}
 
@@ -155,12 +162,9 @@ class FunctionBuilder:
         self, name: str, operands: Sequence[SSAValue], types: Sequence[Attribute] = (), **properties: Attribute
     ) -> Operation:
         """Appends `vm.<name>`; a property called `global` or `import` is passed as `global_`, `import_`."""
-        op = vm.value_op(name).create(
-            operands=operands,
-            result_types=types,
-            properties={k.rstrip("_"): v for k, v in properties.items()},
-            location=self.location,
-        )
+        given = {k.rstrip("_"): v for k, v in properties.items()}
+        location = UNKNOWN_LOC if self.location is None else self.location
+        op = make(vm.value_op(name), operands, types, given, {}, location)
         self.block.add_op(op)
         return op
 
@@ -184,7 +188,7 @@ class FunctionBuilder:
         for block in self.failures:
             self.region.add_block(block)
         for value in self._constants.values():
-            if not value.uses.get_length():
+            if value.first_use is None:
                 assert isinstance(value.owner, Operation)
                 value.owner.detach()
                 value.owner.erase()
@@ -193,6 +197,15 @@ class FunctionBuilder:
 
     def constant(self, value: int | float, type: Attribute) -> SSAValue:
         """A constant of register type i32, i64, f32 or f64; integers wrap to the width."""
+        if type is i32 or type is i64:
+            key = value, type is i32
+            found = self._integers.get(key)
+            if found is None:
+                found = self._integers[key] = self._constant(value, type)
+            return found
+        return self._constant(value, type)
+
+    def _constant(self, value: int | float, type: Attribute) -> SSAValue:
         suffix = scalar_suffix(type)
         if is_integer_type(type):
             width = type.width.data
@@ -283,24 +296,24 @@ class FunctionBuilder:
         A row that may suspend ends the block: emission goes on in a new one.
         """
         decl = self.state.use_import(name)
+        signature = _signature(name)
         operands: list[SSAValue] = []
         segments: list[int] = []
-        for declared, argument in zip(decl.arguments, arguments, strict=True):
-            types = [vm_type(t) for t in declared.types]
+        for types, argument in zip(signature.arguments, arguments, strict=True):
             if isinstance(argument, list):
                 segments.append(len(argument))
                 operands += [self.as_type(v, t) for group in argument for v, t in zip(group, types, strict=True)]
             else:
                 segments.append(-1)
                 operands.append(self.as_type(argument, types[0]))
-        results = [vm_type(t) for t in decl.results]
-        properties: dict[str, Attribute] = {"callee": SymbolRefAttr(decl.name)}
-        if decl.is_variadic:
+        results = signature.results
+        properties: dict[str, Attribute] = {"callee": signature.callee}
+        if signature.is_variadic:
             properties["segment_sizes"] = segment_attr(tuple(segments))
             properties["segment_types"] = segment_types(name)
         if "yield" in decl.flags:
             return self._suspending_call(operands, results, properties)
-        call = self.emit("call.variadic" if decl.is_variadic else "call", operands, results, **properties)
+        call = self.emit("call.variadic" if signature.is_variadic else "call", operands, results, **properties)
         return list(call.results)
 
     def _suspending_call(
@@ -317,6 +330,27 @@ class FunctionBuilder:
         )
         self.block = after
         return list(after.args)
+
+
+class _Signature(NamedTuple):
+    """What the calls of an import have in common."""
+
+    arguments: list[list[TypeAttribute]]
+    results: list[TypeAttribute]
+    callee: SymbolRefAttr
+    is_variadic: bool
+
+
+@cache
+def _signature(name: str) -> _Signature:
+    decl = import_decl(name)
+    arguments = [[vm_type(type) for type in argument.types] for argument in decl.arguments]
+    return _Signature(arguments, [vm_type(type) for type in decl.results], SymbolRefAttr(decl.name), decl.is_variadic)
+
+
+@cache
+def _reference(type: Attribute) -> vm.RefType:
+    return vm.RefType(type)
 
 
 @cache

@@ -7,10 +7,11 @@ register of an operation fills each of them.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, SymbolRefAttr
+from xdsl.dialects.builtin import FileLineColLoc, FloatAttr, IntAttr, IntegerAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects import vm
@@ -18,7 +19,7 @@ from tiree.dialects import vm_isa as isa
 from tiree.dialects.dense import DenseAttr
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
-from tiree.support.typed import string_of
+from tiree.support.typed import operands_of, string_of
 from tiree.vm.liveness import Liveness, analyze, edge_operands
 from tiree.vm.ref_lifetimes import TAKES_OVER
 from tiree.vm.registers import MOVE_BIT, REF_BIT, Registers, allocate, is_wide, parallel_copy
@@ -112,9 +113,12 @@ class FunctionEncoder:
         self.features = 0
         self.locations: list[tuple[int, str]] = []
         self.last_location: Attribute | None = None
+        self._files: dict[str, str] = {}
+        """How the locations in a file begin."""
         self.scratch_cell: int | None = None
         self.scratch_ref: int | None = None
-        self.last_uses: dict[SSAValue, Operation] = {}
+        self.last_uses: dict[int, Operation] = {}
+        """Of the block, by the identity of the value."""
         self.failures: dict[Operation, tuple[Block, Operation]] = {}
 
     def run(self) -> EncodedFunction:
@@ -124,7 +128,9 @@ class FunctionEncoder:
         for block in blocks:
             self.block_pcs[block] = len(self.code)
             self.code.append(isa.INSTRUCTIONS["Block"].encoding[0])
-            self.last_uses = {v: op for op in block.ops for v in op.operands if vm.is_ref(v.type)}
+            self.last_uses.clear()
+            for op in block.ops:
+                self.last_uses.update(dict.fromkeys(map(id, operands_of(op)), op))
             for op in block.ops:
                 self._note_location(op)
                 self._encode(op, block)
@@ -145,9 +151,19 @@ class FunctionEncoder:
         if op.location is self.last_location:
             return
         self.last_location = op.location
-        text = str(op.location)
+        text = self._location_text(op.location)
         if not self.locations or self.locations[-1][1] != text:
             self.locations.append((len(self.code), text))
+
+    def _location_text(self, location: Attribute) -> str:
+        """As MLIR writes it."""
+        if not isinstance(location, FileLineColLoc):
+            return str(location)
+        file = location.filename
+        start = self._files.get(file.data)
+        if start is None:
+            start = self._files[file.data] = str(FileLineColLoc(file, IntAttr(0), IntAttr(0))).removesuffix("0:0)")
+        return f"{start}{location.line.data}:{location.column.data})"
 
     # Fields.
 
@@ -178,16 +194,17 @@ class FunctionEncoder:
     def _dies_at(self, op: Operation, value: SSAValue) -> bool:
         block = op.parent_block()
         assert block is not None
-        return self.last_uses.get(value) is op and value not in self.liveness.live_out[block]
+        return self.last_uses.get(id(value)) is op and value not in self.liveness.live_out[block]
 
-    def _list(self, op: Operation, values: list[SSAValue], *, results: bool = False) -> None:
+    def _list(self, op: Operation, values: Sequence[SSAValue], *, results: bool = False) -> None:
         self._align()
-        self._u16(len(values))
-        for i, value in enumerate(values):
-            if results or any(later is value for later in values[i + 1 :]):
-                self._u16(self.registers.of[value])
-            else:
-                self._u16(self._register(op, value))
+        registers = [self.registers.of[value] for value in values]
+        if not results and op.name in TAKES_OVER:
+            last = {id(value): place for place, value in enumerate(values)}
+            for place, value in enumerate(values):
+                if registers[place] & REF_BIT and last[id(value)] == place and self._dies_at(op, value):
+                    registers[place] |= MOVE_BIT
+        self.code += struct.pack(f"<H{len(registers)}H", len(registers), *registers)
 
     def _target(self, block: Block) -> None:
         self.fixups.append((len(self.code), block))
@@ -259,7 +276,7 @@ class FunctionEncoder:
         elif mnemonic.startswith("call"):
             self._encode_call(op, mnemonic)
         elif mnemonic in ("return", "discard.refs"):
-            self._list(op, list(op.operands))
+            self._list(op, operands_of(op))
         elif mnemonic == "fail":
             self._u16(self.registers.of[op.operands[0]])
             self._string(string_of(op.properties["message"]))
@@ -297,13 +314,13 @@ class FunctionEncoder:
             self._align()
             self._u16(len(data) // 2)
             self.code += data
-        self._list(op, list(op.operands))
+        self._list(op, operands_of(op))
         if mnemonic.endswith("yieldable"):
             self.features |= isa.FEATURES["yield"]
             self._target(op.successors[0])
-            self._list(op, list(op.successors[0].args), results=True)
+            self._list(op, op.successors[0].args, results=True)
         else:
-            self._list(op, list(op.results), results=True)
+            self._list(op, op.results, results=True)
 
     def _encode_fields(self, op: Operation, instruction: isa.Instruction) -> None:
         """All other instructions: operands and results in table order, attributes where the table has immediates."""

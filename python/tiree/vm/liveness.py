@@ -8,6 +8,7 @@ from xdsl.ir import Block, Region, SSAValue
 
 from tiree.dialects import vm
 from tiree.dialects.vm_composed import BranchTableOp, CondBreakOp
+from tiree.support.typed import operands_of
 
 
 @dataclass(frozen=True)
@@ -25,13 +26,16 @@ class Liveness:
 def analyze(region: Region) -> Liveness:
     """Backward data flow until nothing changes (blocks are visited last to first: few rounds)."""
     blocks = list(region.blocks)
+    if len(blocks) == 1:
+        # Functions read nothing of outside.
+        return Liveness({blocks[0]: {}}, {blocks[0]: {}})
     upward: dict[Block, dict[SSAValue, None]] = {}
     defined: dict[Block, set[SSAValue]] = {}
     for block in blocks:
         uses: dict[SSAValue, None] = {}
         defs: set[SSAValue] = set(block.args)
         for op in block.ops:
-            for value in op.operands:
+            for value in operands_of(op):
                 if value not in defs:
                     uses[value] = None
             defs.update(op.results)

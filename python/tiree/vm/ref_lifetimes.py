@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from tiree.dialects import vm
 from tiree.dialects.vm_composed import BranchTableOp, CondBreakOp
+from tiree.support.typed import operands_of
 from tiree.vm.liveness import Liveness, analyze, edge_operands
 
 TAKES_OVER = frozenset(
@@ -86,20 +87,15 @@ def _discard_within(block: Block, liveness: Liveness) -> list[SSAValue]:
     """Discards what dies inside `block`; returns the references that are alive at its terminator."""
     live_out = liveness.live_out[block]
     terminator = block.last_op
-    last_use: dict[SSAValue, Operation | None] = {}
-    for value in (*liveness.live_in[block], *block.args):
-        if is_owned(value):
-            last_use[value] = None
+    owned = [value for value in (*liveness.live_in[block], *block.args) if is_owned(value)]
+    last_use: dict[int, Operation] = {}
     for op in block.ops:
-        for value in op.operands:
-            if value in last_use:
-                last_use[value] = op
-        for result in op.results:
-            if is_owned(result):
-                last_use[result] = None
+        last_use.update(dict.fromkeys(map(id, operands_of(op)), op))
+        owned += [result for result in op.results if is_owned(result)]
     dying: dict[Operation | None, list[SSAValue]] = {}
     alive: list[SSAValue] = []
-    for value, op in last_use.items():
+    for value in owned:
+        op = last_use.get(id(value))
         if value in live_out or op is terminator:
             alive.append(value)
         elif op is None:

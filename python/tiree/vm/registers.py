@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass
+from operator import itemgetter
 
+from xdsl.dialects.builtin import f64, i64
 from xdsl.ir import Region, SSAValue
 
 from tiree.dialects import vm
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
+from tiree.support.typed import operands_of
 from tiree.vm.liveness import Liveness
 
 REF_BIT = 0x8000
@@ -26,7 +29,7 @@ MAX_REFS = 8192
 
 def is_wide(value: SSAValue) -> bool:
     """Whether `value` takes two cells."""
-    return str(value.type) in ("i64", "f64")
+    return value.type in (i64, f64)
 
 
 @dataclass
@@ -96,30 +99,42 @@ class _Bank:
 
 def _intervals(region: Region, liveness: Liveness) -> list[tuple[int, int, SSAValue]]:
     """(first, last position, value) of every value, by first position. Reads are even, writes odd positions."""
-    start: dict[SSAValue, int] = {}
-    end: dict[SSAValue, int] = {}
+    # By identity: calls have many operands.
+    values: dict[int, SSAValue] = {}
+    start: dict[int, int] = {}
+    end: dict[int, int] = {}
+    read: dict[int, int] = {}
     position = 0
+
+    def begin(value: SSAValue, at: int) -> None:
+        key = id(value)
+        values[key] = value
+        start.setdefault(key, at)
+        end[key] = at
+
     for block in region.blocks:
         for value in (*liveness.live_in[block], *block.args):
-            start.setdefault(value, position)
-            end[value] = position
+            begin(value, position)
         for arg in block.args:
             # An argument is written by branches to here; a use further up (a loop) extends it below.
-            start[arg] = min(start[arg], position)
+            start[id(arg)] = min(start[id(arg)], position)
         for op in block.ops:
             position += 2
-            for value in op.operands:
-                # A dying reference keeps its register while the result is written.
-                end[value] = max(end.get(value, 0), position + (1 if vm.is_ref(value.type) else 0))
+            read.update(dict.fromkeys(map(id, operands_of(op)), position))
             for result in op.results:
-                start[result] = position + 1
-                end[result] = position + 1
+                begin(result, position + 1)
+                start[id(result)] = position + 1
         position += 2
-        for value in liveness.live_out[block]:
-            end[value] = max(end.get(value, 0), position)
+        end.update(dict.fromkeys(map(id, liveness.live_out[block]), position))
         position += 2
-    order = {value: i for i, value in enumerate(start)}
-    return sorted(((start[v], end[v], v) for v in start), key=lambda t: (t[0], order[t[2]]))
+    found: list[tuple[int, int, SSAValue]] = []
+    for key, value in values.items():
+        last = end[key]
+        if key in read:
+            # A dying reference keeps its register while the result is written.
+            last = max(last, read[key] + (1 if vm.is_ref(value.type) else 0))
+        found.append((start[key], last, value))
+    return sorted(found, key=itemgetter(0))
 
 
 def allocate(function: vm.FuncOp, liveness: Liveness) -> Registers:
