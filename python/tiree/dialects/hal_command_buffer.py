@@ -31,6 +31,7 @@ from tiree.dialects.hal_attrs import (
     no_flags,
 )
 from tiree.dialects.iree_tensor_ext import segment_sizes
+from tiree.support.creation import fill
 
 ALL_COMPLETED = int(ExecutionStage.DISPATCH | ExecutionStage.TRANSFER | ExecutionStage.COMMAND_RETIRE)
 """Source stages of a barrier that orders everything recorded before it."""
@@ -212,11 +213,9 @@ class CommandBufferDispatchOp(IRDLOperation):
         groups = ([command_buffer], [executable], [function_id], *([w] for w in workgroups))
         groups = (*groups, constants, buffers, offsets, lengths)
         # Not through xDSL's checked constructor: models have thousands of dispatches.
-        Operation.__init__(
-            self,
-            operands=[value for group in groups for value in group],
-            properties={"operandSegmentSizes": segment_sizes(*map(len, groups)), "flags": no_flags()},
-        )
+        sizes = segment_sizes(*map(len, groups))
+        properties: dict[str, Attribute] = {"operandSegmentSizes": sizes, "flags": no_flags()}
+        fill(self, [value for group in groups for value in group], (), properties, {})
 
 
 HAL_COMMAND_BUFFER_OPS: list[type[Operation]] = [

@@ -35,6 +35,7 @@ from xdsl.traits import IsTerminator, Pure
 
 from tiree.dialects.iree_tensor_ext import segment_sizes
 from tiree.dialects.stream_attrs import ResourceType, TimepointType
+from tiree.support.creation import fill
 
 
 @irdl_op_definition
@@ -135,15 +136,12 @@ class CmdDispatchOp(IRDLOperation):
     ) -> None:
         groups = (workload, uniform_operands, resources, sizes, offsets, lengths)
         # Not through xDSL's checked constructor: models have thousands of dispatches.
-        Operation.__init__(
-            self,
-            operands=[value for group in groups for value in group],
-            properties={
-                "entry_points": ArrayAttr([entry_point]),
-                "resource_accesses": _accesses(tuple(accesses)),
-                "operandSegmentSizes": segment_sizes(*map(len, groups)),
-            },
-        )
+        properties: dict[str, Attribute] = {
+            "entry_points": ArrayAttr([entry_point]),
+            "resource_accesses": _accesses(tuple(accesses)),
+            "operandSegmentSizes": segment_sizes(*map(len, groups)),
+        }
+        fill(self, [value for group in groups for value in group], (), properties, {})
 
     @property
     def entry_point(self) -> SymbolRefAttr:

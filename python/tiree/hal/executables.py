@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, SymbolRefAttr
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import hal
+from tiree.dialects.arith import constant_of
 from tiree.hal.targets import DeviceTargets, symbol_path
 from tiree.support.errors import CompileError, Diagnostic
+
+
+class Counts(NamedTuple):
+    """Constants, and which of them are x, y and z."""
+
+    constants: list[TypedAttribute]
+    picks: list[int]
 
 
 class Executables:
@@ -18,6 +27,7 @@ class Executables:
     def __init__(self, module: ModuleOp) -> None:
         self._by_name = {op.sym_name.data: op for op in module.ops if isinstance(op, hal.ExecutableOp)}
         self.targets = DeviceTargets(module)
+        self._counts: dict[tuple[str, ...], Counts | None] = {}
 
     def executable(self, name: str) -> hal.ExecutableOp:
         found = self._by_name.get(name)
@@ -92,6 +102,13 @@ class Executables:
             ops.append(clone)
         raise CompileError(f"export {entry_point} does not return a workgroup count")
 
+    def constant_counts(self, entry_point: SymbolRefAttr) -> Counts | None:
+        """What `workgroup_count` gives, where it is nothing but constants."""
+        path = symbol_path(entry_point)
+        if path not in self._counts:
+            self._counts[path] = _constant_counts(self.export(entry_point))
+        return self._counts[path]
+
     def drop_variants(self) -> None:
         """Removes what only compilation needed; images stay and take the names of their variants."""
         for executable in self._by_name.values():
@@ -102,3 +119,19 @@ class Executables:
                 name = variant.sym_name.data
                 executable.body.block.erase_op(variant)
                 binaries.get(f"{name}_binary", other).properties["sym_name"] = StringAttr(name)
+
+
+def _constant_counts(export: hal.ExecutableExportOp) -> Counts | None:
+    blocks = list(export.workgroup_count.blocks)
+    constants: list[TypedAttribute] = []
+    places: dict[SSAValue, int] = {}
+    for op in blocks[0].ops if len(blocks) == 1 else ():
+        if isinstance(op, hal.ReturnOp):
+            picks = [places.get(value, -1) for value in op.arguments]
+            return None if -1 in picks else Counts(constants, picks)
+        constant = constant_of(op.results[0]) if op.results else None
+        if constant is None:
+            return None
+        places[op.results[0]] = len(constants)
+        constants.append(constant)
+    return None

@@ -17,6 +17,7 @@ from tiree.dialects.hal_affinity import ANY_QUEUE, DeviceAffinityAttr
 from tiree.hal.executables import Executables
 from tiree.hal.find_device import check_found, find_function, formats
 from tiree.hal.select_variant import choose, load_function
+from tiree.hal.targets import symbol_path
 from tiree.hal.values import Emitter
 from tiree.support.symbols import SymbolNames
 
@@ -43,7 +44,7 @@ class Initialization:
         self._targets = executables.targets
         self._globals: list[util.GlobalOp] = []
         self._executables: dict[tuple[str, str], SSAValue] = {}
-        self._functions: dict[tuple[SSAValue, SymbolRefAttr], SSAValue] = {}
+        self._functions: dict[tuple[SSAValue, tuple[str, ...]], SSAValue] = {}
         self._executable_globals: dict[tuple[str, str], str] = {}
         self._variants: dict[object, SSAValue] = {}
         self._variant_globals: dict[SSAValue, str] = {}
@@ -147,7 +148,7 @@ class Initialization:
 
     def function(self, executable: SSAValue, entry_point: SymbolRefAttr) -> SSAValue:
         """The id of a function, inside the initializer."""
-        key = executable, entry_point
+        key = executable, symbol_path(entry_point)
         found = self._functions.get(key)
         if found is None:
             found = self._functions[key] = self.function_id(self.emitter, executable, entry_point)

@@ -20,6 +20,7 @@ from tiree.hal.select_variant import Number, select_counts
 from tiree.hal.targets import symbol_path
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError
+from tiree.support.typed import operand_groups
 
 
 class Recorder:
@@ -96,7 +97,8 @@ class Recorder:
         name = symbol_path(entry_point)[0]
         executable = self.executable(name)
         function = self.function(executable, entry_point)
-        workload = [outer(value) for value in command.workload]
+        workload, uniform, resources, _, offsets, lengths = operand_groups(command)
+        workload = [outer(value) for value in workload]
         counts = self._counts(command, name, workload)
         emitter.add(
             hal.CommandBufferDispatchOp(
@@ -104,10 +106,10 @@ class Recorder:
                 executable,
                 function,
                 counts,
-                [outer(value) for value in command.uniform_operands],
-                [self.buffers[resource] for resource in command.resources],
-                [outer(value) for value in command.resource_offsets],
-                [outer(value) for value in command.resource_lengths],
+                [outer(value) for value in uniform],
+                [self.buffers[resource] for resource in resources],
+                [outer(value) for value in offsets],
+                [outer(value) for value in lengths],
             )
         )
 
@@ -123,6 +125,10 @@ class Recorder:
 
     def _counts_of(self, entry_point: SymbolRefAttr, workload: Sequence[SSAValue]) -> list[SSAValue]:
         emitter = self.emitter
+        known = self.executables.constant_counts(entry_point)
+        if known is not None:
+            values = [emitter.constant(constant) for constant in known.constants]
+            return [values[pick] for pick in known.picks]
         ops, counts = self.executables.workgroup_count(entry_point, emitter.device(), workload)
         for op in ops:
             constant = constant_of(op.results[0])

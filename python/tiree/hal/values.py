@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
-from xdsl.dialects.builtin import IntegerAttr, i32, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, i32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import hal, util
 from tiree.dialects.arith import ConstantOp, constant_of
 from tiree.dialects.hal_affinity import DeviceAffinityAttr, DeviceOptimalAttr
 from tiree.support.locations import take_location
+
+
+@cache
+def _integer(value: int, type: IntegerType) -> IntegerAttr[IntegerType]:
+    return IntegerAttr(value, type)
 
 
 class Emitter:
@@ -29,6 +35,8 @@ class Emitter:
         self._place = default
         self._cache: dict[object, SSAValue] = {}
         self._indices: dict[int, SSAValue] = {}
+        self._constants: dict[int, tuple[TypedAttribute, SSAValue]] = {}
+        """By identity, which is found sooner than an equal attribute."""
         self._remember_top()
 
     def _remember_top(self) -> None:
@@ -75,7 +83,10 @@ class Emitter:
         self._cache[key] = value
 
     def constant(self, attr: TypedAttribute) -> SSAValue:
-        return self.cached(attr, lambda: ConstantOp(attr))
+        known = self._constants.get(id(attr))
+        if known is None:
+            known = self._constants[id(attr)] = attr, self.cached(attr, lambda: ConstantOp(attr))
+        return known[1]
 
     def index(self, value: int) -> SSAValue:
         found = self._indices.get(value)
@@ -84,10 +95,10 @@ class Emitter:
         return found
 
     def i32(self, value: int) -> SSAValue:
-        return self.constant(IntegerAttr(value, i32))
+        return self.constant(_integer(value, i32))
 
     def i64(self, value: int) -> SSAValue:
-        return self.constant(IntegerAttr(value, i64))
+        return self.constant(_integer(value, i64))
 
     def go_to(self, affinity: Attribute | None) -> None:
         """Says where what is added from now on runs; memory for several devices is asked of the first."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
-from xdsl.dialects.builtin import LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 
@@ -29,6 +29,19 @@ def make(
     """What `cls.create` makes of the same, without regions and successors. The dictionaries are the operation's from
     now on, and hold the properties that have defaults."""
     op = object.__new__(cls)
+    fill(op, operands, types, properties, attributes, location)
+    return op
+
+
+def fill(
+    op: Operation,
+    operands: Sequence[SSAValue],
+    types: Sequence[Attribute],
+    properties: dict[str, Attribute],
+    attributes: dict[str, Attribute],
+    location: LocationAttr = UNKNOWN_LOC,
+) -> None:
+    """The same for the constructor of a class to call."""
     uses: list[Use] = []
     for value in operands:
         use = Use(op, len(uses))
@@ -43,7 +56,6 @@ def make(
     _set(op, "_operand_uses", tuple(uses))
     _set(op, "_successors", ())
     _set(op, "_successor_uses", ())
-    return op
 
 
 def erase_unused(ops: Iterable[Operation]) -> None:

@@ -7,7 +7,7 @@ must have by its definition (`int_of(op.properties["dim"])`), and raise `TypeErr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -140,6 +140,17 @@ def number_of(attr: Attribute | None) -> int | float:
 def ints_of(attr: Attribute | None) -> tuple[int, ...]:
     """The numbers of `array<i64: ...>` (of any integer type)."""
     return attr.get_values() if is_int_array(attr) else _wrong(attr, "an array of integers")
+
+
+def operand_groups(op: Operation) -> list[Sequence[SSAValue]]:
+    """The operands of each field of an op with several variadic ones, by `operandSegmentSizes`."""
+    operands = operands_of(op)
+    groups: list[Sequence[SSAValue]] = []
+    start = 0
+    for size in ints_of(op.properties["operandSegmentSizes"]):
+        groups.append(operands[start : start + size])
+        start += size
+    return groups
 
 
 def string_of(attr: Attribute | None) -> str:
