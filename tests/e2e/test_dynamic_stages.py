@@ -64,7 +64,24 @@ func.func @kept(%x: tensor<?x2xf32>) -> tensor<?xf32> {
   return %1 : tensor<?xf32>
 }
 """
-BORDERS = ("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow", "stream", "hal")
+MIXED = """
+func.func @mixed(%a: tensor<?x5xf32>, %b: tensor<3x?xf32>) -> tensor<?x?xf32> {
+  %0 = "stablehlo.add"(%a, %b) : (tensor<?x5xf32>, tensor<3x?xf32>) -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+"""
+PAD = """
+func.func @padded(%a: tensor<?x5xf32>) -> tensor<?x6xf32> {
+  %i = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %i, low = [1, 0], high = [2, 1], interior = [1, 0]
+    : (tensor<?x5xf32>, tensor<f32>) -> tensor<?x6xf32>
+  return %0 : tensor<?x6xf32>
+}
+"""
+BORDERS = (
+    "input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow", "stream", "executable-sources",
+    "executable-configurations", "hal",
+)  # fmt: skip
 
 
 def inputs_of(name: str) -> list[np.ndarray]:
@@ -79,6 +96,10 @@ def inputs_of(name: str) -> list[np.ndarray]:
         return [floats(3, 2), floats(1, 2)]
     if name == "kept":
         return [floats(5, 2)]
+    if name == "mixed":
+        return [floats(3, 5), floats(3, 5)]
+    if name == "padded":
+        return [floats(4, 5)]
     return [floats(6), np.asarray(4, np.int32)]
 
 
@@ -89,6 +110,12 @@ def expected(name: str, inputs: list[np.ndarray]) -> list[np.ndarray]:
     if name == "moved":
         rows = np.concatenate(inputs)
         return [np.pad(rows, ((0, 0), (1, 0))), np.zeros(len(rows), bool)]
+    if name == "mixed":
+        return [inputs[0] + inputs[1]]
+    if name == "padded":
+        rows = np.zeros((2 * len(inputs[0]) + 2, 6), np.float32)
+        rows[1:-2:2, :5] = inputs[0]
+        return [rows]
     if name == "kept":
         return [2 * inputs[0] @ inputs[0][0]]
     return [inputs[0] * (1 + int(inputs[1]))]
@@ -129,23 +156,28 @@ def test_iree_goes_on(program: str) -> None:
             close(iree.call(module, name, inputs, "local-sync"), expected(name, inputs))
 
 
-@pytest.mark.parametrize("border", ["input", "abi", "flow", "stream", "executable-sources"])
-def test_tiree_goes_on(border: str) -> None:
+@pytest.mark.parametrize("name", ["dense", "padded"])
+@pytest.mark.parametrize(
+    "border", ["input", "abi", "flow", "stream", "executable-sources", "executable-configurations"]
+)
+def test_tiree_goes_on(border: str, name: str) -> None:
     from tiree.dialects import get_context, read_module
     from tiree.pipeline import compile_module
     from tiree.support.options import CompileOptions
 
-    program = PROGRAM.partition("func.func @moved")[0]
+    program = PAD if name == "padded" else PROGRAM.partition("func.func @moved")[0]
     flags = (*iree.TARGET, f"--compile-to={border}", "--mlir-print-op-generic")
     text = iree.run_tool("iree-compile", "-", *flags, stdin=program)
     context = get_context()
     module = compile_module(read_module(text, context), CompileOptions(), border, ctx=context)
     loaded = rt.load(module)
-    inputs = inputs_of("dense")
-    close([np.asarray(one) for one in loaded.dense(*inputs)], expected("dense", inputs))
+    inputs = inputs_of(name)
+    results = getattr(loaded, name)(*inputs)
+    results = results if isinstance(results, tuple) else (results,)
+    close([np.asarray(one) for one in results], expected(name, inputs))
 
 
-@pytest.mark.parametrize(("name", "program"), [("loop", LOOP), ("kept", CALL)], ids=["loop", "call"])
+@pytest.mark.parametrize(("name", "program"), [("loop", LOOP), ("kept", CALL), ("mixed", MIXED), ("padded", PAD)])
 def test_tiree_goes_on_from_its_own_text(name: str, program: str) -> None:
     from tiree.dialects import get_context, read_module
     from tiree.pipeline import compile_module

@@ -128,11 +128,12 @@ class _Function:
             op = DispatchTensorLoadOp.whole(source, list(window.subspan.dynamic_dims))
         else:
             element = memref_type(buffer).element_type
-            offsets, properties = _box(window.subview)
+            dims = list(window.subspan.dynamic_dims)
+            places, counts, properties = _box(window.subview)
             op = DispatchTensorLoadOp.create(
-                operands=[source, *offsets],
+                operands=[source, *dims, *places],
                 result_types=[TensorType(element, window.shape)],
-                properties={**properties, "operandSegmentSizes": segment_sizes(1, 0, len(offsets), 0, 0)},
+                properties={**properties, "operandSegmentSizes": segment_sizes(1, len(dims), *counts)},
             )
         _insert(at, op)
         return op.result
@@ -143,10 +144,11 @@ class _Function:
         if window.subview is None:
             op = DispatchTensorStoreOp.whole(value, target, list(window.subspan.dynamic_dims))
         else:
-            offsets, properties = _box(window.subview)
+            dims = list(window.subspan.dynamic_dims)
+            places, counts, properties = _box(window.subview)
             op = DispatchTensorStoreOp.create(
-                operands=[value, target, *offsets],
-                properties={**properties, "operandSegmentSizes": segment_sizes(1, 1, 0, len(offsets), 0, 0)},
+                operands=[value, target, *dims, *places],
+                properties={**properties, "operandSegmentSizes": segment_sizes(1, 1, len(dims), *counts)},
             )
         _insert(at, op)
 
@@ -197,13 +199,11 @@ def _reads_output(op: Operation, number: int) -> bool:
     return block is None or bool(block.args[number].uses)
 
 
-def _box(subview: Operation) -> tuple[Sequence[SSAValue], dict[str, Attribute]]:
-    """The dynamic offsets and the static properties of a subview with static sizes and strides."""
+def _box(subview: Operation) -> tuple[Sequence[SSAValue], Sequence[int], dict[str, Attribute]]:
+    """The values among the offsets, sizes and strides of a subview, how many there are of each, and the numbers."""
     counts = ints_of(subview.properties["operandSegmentSizes"])
-    if counts[2] or counts[3]:
-        raise CompileError(Diagnostic("memref.subview with dynamic sizes cannot be carried on", location_of(subview)))
     names = ("static_offsets", "static_sizes", "static_strides")
-    return operands_of(subview)[1 : 1 + counts[1]], {name: subview.properties[name] for name in names}
+    return operands_of(subview)[1:], counts[1:], {name: subview.properties[name] for name in names}
 
 
 def _insert(at: Operation, op: Operation) -> None:

@@ -1,8 +1,8 @@
 """`tiree-input-carry-sizes`: tensors with `?` of another compiler's text get their sizes, through control flow too.
 
-In: functions in which some `?` size is nowhere at hand (what a loop or a branch hands on, pads, reshapes). Out: the
-same functions as the lowering of StableHLO leaves them, which carries sizes along. Modules without such tensors stay as
-they are.
+In: functions in which some `?` size is nowhere at hand (what a loop or a branch hands on, pads, reshapes), or that put
+a tensor with `?` into another. Out: the same functions as the lowering of StableHLO leaves them, which carries sizes
+along. Modules without such tensors stay as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +37,12 @@ def _tells_sizes(op: Operation, value: SSAValue) -> bool:
 
 
 def _needs_sizes(function: Operation) -> bool:
-    return any(_lacks_sizes(result) for op in function.walk() for result in op.results)
+    return any(_is_insertion(op) or any(map(_lacks_sizes, op.results)) for op in function.walk())
+
+
+def _is_insertion(op: Operation) -> bool:
+    """Whether `op` puts a tensor with `?` into another, which the lowering makes one structured op."""
+    return op.name == "tensor.insert_slice" and any(map(is_dynamic, op.operands))
 
 
 @dataclass(frozen=True)

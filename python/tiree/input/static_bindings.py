@@ -1,6 +1,7 @@
 """`tiree-input-static-bindings`: bindings whose dynamic dimensions are constants get static types.
 
-IREE's own kernels (such as the one that splats 64-bit values) are written for any size and used for one.
+IREE's own kernels (such as the one that splats 64-bit values) are written for any size and used for one. Tiree's stay
+as they are: what is of a known size has a static type there already, or is read beside what has none.
 """
 
 from __future__ import annotations
@@ -19,16 +20,19 @@ from tiree.dialects.iree_tensor_ext import (
     segment_sizes,
 )
 from tiree.dialects.stream_executable import BindingSubspanOp
+from tiree.support.marks import SCHEDULED
 from tiree.support.typed import ints_of, operands_of
 
 
 class StaticBindingsPass(ModulePass):
-    """Out: no binding with a dynamic dimension whose size is a constant."""
+    """Out: no binding with a dynamic dimension whose size is a constant, in modules that Tiree has not scheduled."""
 
     name = "tiree-input-static-bindings"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
+        if SCHEDULED in op.attributes:
+            return
         for inner in list(op.walk()):
             if isinstance(inner, (InterfaceBindingSubspanOp, BindingSubspanOp)) and inner.dynamic_dims:
                 _specialise(inner)
