@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from tiree.support.errors import CompileError
 from tiree.support.file_cache import FileCache, windows
-from tiree.support.sources import Data, give_back
+from tiree.support.sources import Data, give_back, is_onnx
 from tiree.version import VERSION
 
 if TYPE_CHECKING:
@@ -31,13 +31,15 @@ def cache_of(job: Job) -> tuple[FileCache, str] | None:
     """Where the output of `job` is kept, and its key; None if it is not to be kept.
 
     Only whole compilations are: not those that print or dump on the way, not those with plugins, whose code may
-    change without a sign, and not those that read or write files of parameters.
+    change without a sign, and not those that read or write files of parameters, as ONNX models may.
     """
     options = job.options
     if not options.cache_dir or (job.compile_from, job.compile_to) != ("start", "end"):
         return None
     watched = any(observer.needs_passes for observer in job.observers)
     if watched or job.vm_listing or options.dump_intermediates_to or options.extensions.origins:
+        return None
+    if is_onnx(job.source, job.name):
         return None
     if options.parameter_import or options.parameter_export or options.parameter_splat:
         return None

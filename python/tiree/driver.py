@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tiree.compile_cache import cache_of
 from tiree.support.errors import CompileError, Diagnostic, InternalError
 from tiree.support.file_cache import FileCache, Piece, windows
-from tiree.support.sources import Data, give_back
+from tiree.support.sources import Data, give_back, is_onnx
 
 if TYPE_CHECKING:
     from tiree.pipeline import PipelineObserver
@@ -124,6 +124,10 @@ def _run(job: Job) -> list[Piece]:
     ctx = get_context(extensions=job.options.extensions)
     format = job.options.extensions.format_of(job.name, job.options.input_type)
     source = job.source if format is None else format.read(bytes(job.source), job.name)
+    if format is None and is_onnx(job.source, job.name):
+        from tiree.frontends.onnx import read_model
+
+        source = read_model(job.source, job.name)
     module = source if isinstance(source, ModuleOp) else read_module(_text(source), ctx, job.name)
     verify_module(module)
     if job.compile_from == "start":

@@ -206,6 +206,12 @@ class ConstantStrOp(_ConstantOp):
     name = "torch.constant.str"
 
 
+def vtensor(sizes: Sequence[int] | None, element: Attribute | None) -> VTensorType:
+    """The type of a tensor of which the rank, or the type of elements, may not be known."""
+    shape = NoneAttr() if sizes is None else ArrayAttr([IntegerAttr(size, i64) for size in sizes])
+    return VTensorType.new([shape, NoneAttr() if element is None else element])
+
+
 def tensor_of(type: VTensorType) -> TensorType | None:
     """The builtin type of a tensor with rank and element type, its integers signless unless they are unsigned."""
     from xdsl.dialects.builtin import IntegerType, Signedness

@@ -48,6 +48,11 @@ def give_back(data: Data) -> None:
         data.madvise(mmap.MADV_DONTNEED)
 
 
+def is_onnx(data: Data, name: str) -> bool:
+    """Whether a file is an ONNX model: it is called so, and begins as they do, with the number of their format."""
+    return name.endswith(".onnx") and data[:1] == b"\x08"
+
+
 def check_text(data: Data, name: str) -> None:
     """Raises `CompileError` for a file that is empty or surely no text, saying what it is."""
     head = data[:4096]
@@ -60,5 +65,5 @@ def check_text(data: Data, name: str) -> None:
             raise CompileError(Diagnostic(f"this is {what}, not MLIR text", name, hint))
     if b"\0" in head or name.endswith(".onnx"):
         what = "an ONNX model" if name.endswith(".onnx") else "a binary file"
-        hint = "Convert it to StableHLO or linalg text first." if name.endswith(".onnx") else ""
+        hint = "tiree-compile reads it; tiree-import-onnx writes it as text." if name.endswith(".onnx") else ""
         raise CompileError(Diagnostic(f"this is {what}, not MLIR text", name, hint))

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType, i1, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 
 from tiree.dialects.dense import DenseAttr, numpy_dtype_name
 from tiree.dialects.stablehlo_attrs import ComparisonDirectionAttr, DotDimensionNumbers, DotDimensionNumbersAttr
@@ -292,6 +292,19 @@ class OnnxBuild(Build):
     def counted(self, shape: Sequence[int], dim: int, element: Attribute) -> SSAValue:
         """The place along `dim`, for each element of a shape without `?`."""
         return self.iota(TensorType(element, shape), dim)
+
+    def places(self, shape: Sequence[Size], dim: int, element: Attribute) -> SSAValue:
+        """The same, of sizes of which some are known late only."""
+        numbers = [size if isinstance(size, int) else DYNAMIC_INDEX for size in shape]
+        if DYNAMIC_INDEX not in numbers:
+            return self.counted(numbers, dim, element)
+        properties = {"iota_dimension": IntegerAttr(dim, i64)}
+        return self.value("dynamic_iota", [self.size_vector(shape)], TensorType(element, numbers), properties)
+
+    def current(self) -> Block:
+        """The block in which operations are made."""
+        assert self._block is not None
+        return self._block
 
     # Reductions and products.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial, reduce
 
-from xdsl.dialects.builtin import f32, i1
+from xdsl.dialects.builtin import f32, i1, i32
 from xdsl.ir import Attribute, SSAValue
 
 from tiree.dialects.syntax.small_floats import small_float
@@ -92,7 +92,9 @@ def _power(node: Node) -> SSAValue:
 
 
 def _shift(node: Node) -> SSAValue:
-    names = {"LEFT": "shift_left", "RIGHT": "shift_right_logical"}
+    """Of numbers with a sign, to the right, the sign is kept."""
+    right = "logical" if is_unsigned(node.element()) else "arithmetic"
+    names = {"LEFT": "shift_left", "RIGHT": f"shift_right_{right}"}
     direction = node.string("direction")
     if direction not in names:
         raise Unsupported(f"with the direction {direction!r}")
@@ -141,6 +143,8 @@ def cast_to(build: OnnxBuild, value: SSAValue, element: Attribute, saturate: boo
         return cast_to(build, build.convert(value, f32), element, saturate)
     if format is not None and is_integer_type(own):
         return cast_to(build, build.convert(value, f32), element, saturate)
+    if is_integer_type(element) and not is_integer_type(own) and 1 < element.width.data < 8:
+        return build.convert(build.convert(value, i32), element)  # What is beyond them wraps.
     return build.convert(value, element)
 
 

@@ -21,6 +21,10 @@ _SMALL = 1 << 12
 """Constants of more elements are computed later, by what computes all constants."""
 
 
+class Silent(Unsupported):
+    """Of an operator of which a part is refused already."""
+
+
 class Reports:
     """What is refused: the operators by what is said of them."""
 
@@ -67,6 +71,8 @@ class GraphConversion:
         with build.inside(block):
             try:
                 self._results(op, build)
+            except Silent:
+                pass
             except Unsupported as reason:
                 self.reports.add(op, str(reason))
 
@@ -109,6 +115,8 @@ class GraphConversion:
         if declared is None or value.type == declared:
             return value
         shape, own = declared.get_shape(), shape_of(value)
+        if not shape and declared.element_type == element_of(value):
+            return value  # The importer writes rank 0 where it knows no rank.
         fits = len(shape) == len(own) and all(
             a == b or DYNAMIC_INDEX in (a, b) for a, b in zip(shape, own, strict=True)
         )

@@ -162,22 +162,36 @@ def _slice(node: Node) -> SSAValue:
 
 
 def _slice_late(node: Node) -> SSAValue:
-    """From starts that are computed when the program runs, of as many elements as the text says."""
-    build, value, shape = node.build, node.input(0), node.static(0)
-    result = node.static_result()
-    steps = node.numbers(4)
-    if result is None or (node.optional(4) is not None and (steps is None or np.any(steps != 1))):
-        raise Unsupported("with bounds that are not constant")
+    """With bounds that are computed when the program runs; axes and steps are constant."""
+    build, value, rank = node.build, node.input(0), node.rank()
     count = shape_of(node.input(1))[0]
     axes = range(count) if node.optional(3) is None else [int(axis) for axis in node.constant(3, "axes").reshape(-1)]
-    starts = [build.constant(i64, 0) for _ in shape]
-    given = build.convert(node.input(1), i64)
+    steps = [1] * count if node.optional(4) is None else [int(n) for n in node.constant(4, "steps").reshape(-1)]
+    if any(step < 1 for step in steps):
+        raise Unsupported("with bounds that are not constant, backwards")
+    bounds = [build.convert(node.input(index), i64) for index in (1, 2)]
+    sizes = [build.size(value, dim, i64) for dim in range(rank)]
+    starts, limits, strides = [build.constant(i64, 0)] * rank, list(sizes), [1] * rank
+    shape = list(shape_of(value))
     for number, axis in enumerate(axes):
-        size = build.constant(i64, shape[axis])
-        start = build.reshape(build.part(given, 0, number, number + 1), [])
-        wrapped = build.select(build.compare("LT", start, build.constant(i64, 0)), build.add_(start, size), start)
-        starts[normalized(axis, len(shape))] = wrapped
-    return build.dynamic_slice(value, starts, result)
+        dim = normalized(axis, rank)
+        starts[dim], limits[dim] = (
+            _within(build, build.reshape(build.part(bound, 0, number, number + 1), []), sizes[dim]) for bound in bounds
+        )
+        limits[dim] = build.maximum(limits[dim], starts[dim])
+        strides[dim], shape[dim] = steps[number], DYNAMIC_INDEX
+    vectors = [
+        build.concatenate([build.unsqueeze(each, [0]) for each in scalars], 0)
+        for scalars in (starts, limits, [build.constant(i64, step) for step in strides])
+    ]
+    return build.value("real_dynamic_slice", [value, *vectors], TensorType(element_of(value), shape))
+
+
+def _within(build: OnnxBuild, place: SSAValue, size: SSAValue) -> SSAValue:
+    """A bound counted from the front, between 0 and the size."""
+    zero = build.constant(i64, 0)
+    wrapped = build.select(build.compare("LT", place, zero), build.add_(place, size), place)
+    return build.clamp(zero, wrapped, size)
 
 
 def _pad(node: Node) -> SSAValue:

@@ -132,15 +132,10 @@ class Node:
     # Results.
 
     def declared(self, index: int = 0) -> TensorType | None:
-        """The type in the text, where that says rank and element type."""
+        """The type in the text, where that says a rank: the importer writes 0 where it knows none."""
         type = self.op.results[index].type
-        return torch.tensor_of(type) if isinstance(type, torch.VTensorType) else None
-
-    def result_element(self, index: int = 0) -> Attribute:
-        declared = self.declared(index)
-        if declared is None:
-            raise Unsupported("with a result of no known type")
-        return declared.element_type
+        found = torch.tensor_of(type) if isinstance(type, torch.VTensorType) else None
+        return found if found is not None and found.get_shape() else None
 
     def static_result(self, index: int = 0) -> tuple[int, ...] | None:
         """The shape in the text, where it has no `?`."""
