@@ -60,7 +60,9 @@ def import_text(model: Any) -> str:
     inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
     info = onnx_importer.ModelInfo(inferred)
     module = info.create_module(context=Context()).operation
-    onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        onnx_importer.NodeImporter.define_function(info.main_graph, module).import_all()
     return module.get_asm()
 
 
