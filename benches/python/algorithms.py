@@ -85,6 +85,8 @@ def _orders() -> Iterator[Case]:
     yield Case("sort 1,000 x 1,000", jnp.sort, np.sort, (normal(1_000, 1_000),))
     yield Case("sort 100,000 complex", jnp.sort, np.sort, (complexes(100_000),))
     yield Case("argsort 100,000", jnp.argsort, np.argsort, (normal(100_000),))
+    for name, k, shape in (("10 of 1,000,000", 10, (1_000_000,)), ("5 of 1,000 x 1,000", 5, (1_000, 1_000))):
+        yield Case(f"top_k {name}", _top(k), unknown, (normal(*shape),))
     yield Case("cumsum 1,000,000", jnp.cumsum, np.cumsum, (normal(1_000_000),))
     columns: dict[str, Callable[[Any], Any]] = {
         "mine": lambda x: jnp.cumsum(x, 0),
@@ -92,6 +94,10 @@ def _orders() -> Iterator[Case]:
     }
     yield Case("cumsum 1,000 x 1,000", columns["mine"], columns["numpy"], (normal(1_000, 1_000),))
     yield Case("cumsum 100,000 complex", jnp.cumsum, np.cumsum, (complexes(100_000),))
+
+
+def _top(k: int) -> Callable[[Any], Any]:
+    return lambda x: jax.lax.top_k(x, k)
 
 
 def _transforms() -> Iterator[Case]:

@@ -18,6 +18,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import ComparisonDirectionAttr
 from tiree.input.factorizations.elements import captured_tensors
+from tiree.input.factorizations.greatest import select, selects
 from tiree.input.factorizations.merge_sort import Comparator, sort_lines
 from tiree.input.lowering.context import PARALLEL, Lowering, identity, ranked_type, signless, tensor_type
 from tiree.input.lowering.reduce import body_of, emit_region
@@ -219,7 +220,10 @@ def top_k(lowering: Lowering, op: Operation) -> None:
     dim = len(shape) - 1
     line = positions(lowering, shape, dim)
     less, values = greater(source.element_type), [lowering.get(op.operands[0]), line]
-    if shape[dim] > SHORT and 0 not in shape:
+    count = tensor_type(op.results[0]).get_shape()[dim]
+    if 0 not in shape and selects(source.element_type, shape[dim], count):
+        results = select(lowering, values[0], source.element_type, count)
+    elif shape[dim] > SHORT and 0 not in shape:
         results = sort_lines(lowering, values, dim, Comparator(less, strict=True))
     else:
         results = sort_values(lowering, values, dim, stable(less))
