@@ -44,6 +44,8 @@ class ExpandOperationsPass(ModulePass):
             except Unsupported as reason:
                 refuse(inner, str(reason))
                 continue
+            if values is None:
+                continue
             for result, value in zip(inner.results, values, strict=True):
                 result.replace_all_uses_with(value)
             inner.detach()

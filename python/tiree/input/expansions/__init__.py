@@ -1,8 +1,8 @@
 """StableHLO and CHLO ops that are written as others: batch_norm, scan, ragged_dot, collectives of one device, ...
 
 An expansion is a function of a `Build`, which makes ops before the one that is replaced, and of that op; it returns
-what stands for the results. What it makes may be shorter than StableHLO's rules allow (a rank-0 operand beside a larger
-one): nothing but the lowering to linalg reads it.
+what stands for the results, or None where the op is to stay as it is. What it makes may be shorter than StableHLO's
+rules allow (a rank-0 operand beside a larger one): nothing but the lowering to linalg reads it.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tiree.input.expansions import (
     batch_norm,
     broadcasting,
     collectives,
+    dynamic_random_bits,
     einsum,
     ragged_dot,
     random_bits,
@@ -24,13 +25,14 @@ from tiree.input.expansions import (
 )
 from tiree.input.expansions.build import Build
 
-Expansion = Callable[[Build, Operation], Sequence[SSAValue]]
+Expansion = Callable[[Build, Operation], Sequence[SSAValue] | None]
 
 EXPANSIONS: dict[str, Expansion] = {
     **asynchronous.EXPANSIONS,
     **batch_norm.EXPANSIONS,
     **broadcasting.EXPANSIONS,
     **collectives.EXPANSIONS,
+    **dynamic_random_bits.EXPANSIONS,
     **einsum.EXPANSIONS,
     **ragged_dot.EXPANSIONS,
     **random_bits.EXPANSIONS,

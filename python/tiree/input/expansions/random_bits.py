@@ -183,10 +183,10 @@ def _rng_bit_generator(build: Build, op: Operation) -> Sequence[SSAValue]:
             carried = build.compare("LT", after, low)
             rest.append(build.select(carried, build.add_(high, build.constant(U64, 1)), high))
     new_state = build.concatenate([build.reshape(word, [1]) for word in (state[0], *rest)], 0)
-    return [new_state, _as_element(build, bits, type.element_type, width)]
+    return [new_state, as_element(build, bits, type.element_type, width)]
 
 
-def _as_element(build: Build, bits: SSAValue, element: Attribute, width: int) -> SSAValue:
+def as_element(build: Build, bits: SSAValue, element: Attribute, width: int) -> SSAValue:
     """Words as elements with these (low) bits."""
     narrow = build.convert(bits, IntegerType(width, Signedness.UNSIGNED))
     if element_of(narrow) == element:

@@ -121,20 +121,20 @@ IDENTITY_TARGETS = frozenset(
 """Custom calls that say where data lives; on one device they return their operands."""
 
 
+FUNCTION_TARGETS = {
+    **KNOWN_CALLS,
+    **top_k_calls.TARGETS,
+    "shape_assertion": shape_assertion,
+    "stablehlo.dynamic_reduce_window": dynamic_reduce_window,
+}
+"""How calls of functions are lowered, by their target."""
+
+
 def _custom_call(lowering: Lowering, op: Operation) -> None:
     target = inherent(op, "call_target_name")
     name = getattr(target, "data", "")
-    if name == "shape_assertion":
-        shape_assertion(lowering, op)
-        return
-    if name == "stablehlo.dynamic_reduce_window":
-        dynamic_reduce_window(lowering, op)
-        return
-    if name in top_k_calls.TARGETS:
-        top_k_calls.TARGETS[name](lowering, op)
-        return
-    if name in KNOWN_CALLS:
-        KNOWN_CALLS[name](lowering, op)
+    if name in FUNCTION_TARGETS:
+        FUNCTION_TARGETS[name](lowering, op)
         return
     if name not in IDENTITY_TARGETS or len(op.results) > len(op.operands):
         raise Unsupported(f"to target {name!r}")

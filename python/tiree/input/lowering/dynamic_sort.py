@@ -24,7 +24,7 @@ from tiree.input.lowering.context import (
     ranked_type,
     signless,
 )
-from tiree.input.lowering.dims import common_sizes, refine, require_at_least, require_order, sizes_of
+from tiree.input.lowering.dims import common_sizes, refine, require_order, sizes_of
 from tiree.input.lowering.dynamic_movement import dynamic_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute
@@ -71,28 +71,35 @@ def top_k_call(lowering: Lowering, op: Operation) -> None:
     _top_k(lowering, op, k)
 
 
-def sorted_call(lowering: Lowering, op: Operation, values: Sequence[SSAValue], dim: int, less: Less) -> None:
+def sorted_call(
+    lowering: Lowering, op: Operation, values: Sequence[SSAValue], dim: int, less: Less, k: SSAValue | None = None
+) -> None:
     """All of `values` (new tensors of the sizes of the first operand) and their places sorted along `dim`, and cut to
-    what the results have."""
+    what the results have, or to `k` (old)."""
     sizes = list(sizes_of(lowering, op.operands[0]))
     line = _positions(lowering, sizes, dim)
     for old, new in zip(
         op.results, _sorted(lowering, [*values, line], sizes, dim, stable(less), keep_order=False), strict=False
     ):
-        kept = ranked_type(old).get_shape()[dim]
-        if kept == DYNAMIC_INDEX:
+        kept: Size = ranked_type(old).get_shape()[dim]
+        if k is not None:
+            (kept,) = integers_of(lowering, k)
+            require_order(lowering, op, 0, kept, "k is negative")
+        elif kept == DYNAMIC_INDEX:
             raise Unsupported(f"with the dynamic shape {old.type}")
-        require_at_least(lowering, op, sizes[dim], kept, f"k = {kept}")
+        require_order(lowering, op, kept, sizes[dim], _out_of_range(kept))
         cut = refine(lowering, op, [*sizes[:dim], kept, *sizes[dim + 1 :]], old.type)
         lowering.set(old, _first(lowering, new, dynamic_type(ranked_type(new).element_type, cut), cut))
+
+
+def _out_of_range(k: Size) -> str:
+    return f"k = {k} is out of range" if isinstance(k, int) else "k is out of range"
 
 
 def _top_k(lowering: Lowering, op: Operation, k: Size) -> None:
     sizes = list(sizes_of(lowering, op.operands[0]))
     dim = len(sizes) - 1
-    require_order(
-        lowering, op, k, sizes[dim], f"k = {k} is out of range" if isinstance(k, int) else "k is out of range"
-    )
+    require_order(lowering, op, k, sizes[dim], _out_of_range(k))
     source = lowering.get(op.operands[0])
     less = greater(ranked_type(op.operands[0]).element_type)
     line = _positions(lowering, sizes, dim)

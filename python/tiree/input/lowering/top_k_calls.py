@@ -44,6 +44,14 @@ def _set(lowering: Lowering, op: Operation, values: Sequence[SSAValue]) -> None:
         lowering.set(old, new if list(sizes) == list(whole) else lowering.slice(new, [0] * len(sizes), sizes))
 
 
+_DYNAMIC = "stablehlo.dynamic_approx_top_k"
+
+
+def _is_dynamic_call(op: Operation) -> bool:
+    """Whether the operand after all that are sorted says how many of each line are wanted."""
+    return getattr(inherent(op, "call_target_name"), "data", "") == _DYNAMIC
+
+
 def approx_top_k(lowering: Lowering, op: Operation) -> None:
     """Operands: values and what goes along with them, then what padding would be. All of them are sorted."""
     dim = _settings(op).get("reduction_dim")
@@ -51,8 +59,9 @@ def approx_top_k(lowering: Lowering, op: Operation) -> None:
         raise Unsupported("without the attribute 'reduction_dim'")
     values = [lowering.get(operand) for operand in op.operands[: len(op.results)]]
     along = dim.value.data % max(len(ranked_type(values[0]).get_shape()), 1)
-    if any(is_dynamic(value.type) for value in (*values, *op.results)):
-        sorted_call(lowering, op, values, along, _less(lowering, op))
+    late = op.operands[2 * len(values)] if len(op.operands) > 2 * len(values) and _is_dynamic_call(op) else None
+    if late is not None or any(is_dynamic(value.type) for value in (*values, *op.results)):
+        sorted_call(lowering, op, values, along, _less(lowering, op), late)
         return
     line = positions(lowering, tensor_type(values[0]).get_shape(), along)
     _set(lowering, op, sort_values(lowering, [*values, line], along, stable(_less(lowering, op))))
@@ -61,6 +70,7 @@ def approx_top_k(lowering: Lowering, op: Operation) -> None:
 TARGETS = {
     "ApproxTopK": approx_top_k,
     "PartialReduce": approx_top_k,
+    _DYNAMIC: approx_top_k,
     "stablehlo.dynamic_top_k": top_k_call,
 }
 """By the name of the target."""

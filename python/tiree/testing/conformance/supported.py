@@ -111,14 +111,13 @@ def page(ops: Iterable[str] = (*stablehlo.OPS, *chlo.OPS)) -> str:
 
 
 def _targets() -> str:
+    from tiree.input.expansions.dynamic_random_bits import TARGET
     from tiree.input.factorizations.custom_calls import ROUTINES
-    from tiree.input.lowering.control_flow import IDENTITY_TARGETS
-    from tiree.input.lowering.known_calls import KNOWN_CALLS
-    from tiree.input.lowering.top_k_calls import TARGETS
+    from tiree.input.lowering.control_flow import FUNCTION_TARGETS, IDENTITY_TARGETS
 
     lines = ["Targets of `stablehlo.custom_call`:\n\n"]
     lines.append(f"- on one device without effect: {_listed(IDENTITY_TARGETS)}\n")
-    lines.append(f"- functions: {_listed([*KNOWN_CALLS, *TARGETS])}\n")
+    lines.append(f"- functions: {_listed([*FUNCTION_TARGETS, TARGET])}\n")
     lines.append(f"- LAPACK, as `lapack_<s, d, c or z><routine>_ffi`: {_listed(ROUTINES)}\n")
     return "".join(lines)
 
