@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from tiree.dialects import get_context, print_module, read_module
 from tiree.dialects.syntax.repeated_lines import RepeatedLines
 from tiree.support.errors import CompileError
 from tiree.support.typed import operands_of
+from xdsl.dialects.builtin import IntegerAttr
+from xdsl.ir import Dialect, Operation
+from xdsl.parser import Parser
 
 TESTS = Path(__file__).parents[2]
 TEXTS = sorted([*TESTS.glob("dialects/**/*.mlir"), *TESTS.glob("hal/samples/*.mlir"), *TESTS.glob("input/**/*.mlir")])
@@ -114,3 +118,32 @@ def test_constants_that_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     assert re.findall(r'constant"\(\) <\{value = dense<["\[](?:0x0000(\d)|6.(\d)|7.(\d))', found) == [
         ("1", "", ""), ("2", "", ""), ("", "8", ""), ("", "8", ""), ("", "", "5"), ("5", "", ""),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("more", ['loc("here")', "loc(unknown)", "// %a\n  loc(callsite(unknown at unknown))"])
+def test_lines_that_go_on(more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"  %{n} = stablehlo.add %a, %b : tensor<4xf32>" for n in range(3)]
+    assert "error" not in _agree(monkeypatch, _function(*lines[:2], f"  {more}", lines[2], f"  {more}"))
+
+
+class _Counted(Operation):
+    """Reads as a number of its own."""
+
+    name = "counting.next"
+    read: ClassVar[int] = 0
+
+    @classmethod
+    def parse(cls, parser: Parser) -> _Counted:
+        del parser
+        cls.read += 1
+        return cls.create(attributes={"number": IntegerAttr(cls.read, 64)})
+
+
+def test_operations_of_others_are_read_each() -> None:
+    context = get_context()
+    context.load_dialect(Dialect("counting", [_Counted]))
+    module = read_module(
+        _function("  counting.next", "  counting.next", "  counting.next").encode(), context, "text.mlir"
+    )
+    numbers = [op.attributes["number"] for op in module.walk() if isinstance(op, _Counted)]
+    assert numbers == [IntegerAttr(number, 64) for number in (1, 2, 3)]

@@ -21,10 +21,17 @@ from tiree.support.typed import operands_of
 if TYPE_CHECKING:
     from tiree.dialects.syntax.reader import Reader
 
-_BLANK = re.compile(r"\s*+")
+_BLANK = re.compile(r"[ \t\r\n]*+")
 _NAMES = re.compile(r"(%[\w.$-]+(?:#\d+)?)")
+_NEXT = re.compile(
+    r"[ \t\r\n]*+(?:%[\w.$-]+(?::\d+)?(?:, %[\w.$-]+(?::\d+)?)* =|[A-Za-z_][\w$]*\.[\w.$]|return\b|\"[\w.$]+\"\(|\})"
+)
+"""What begins another operation or ends a region, as it is written most often: not what may go on with the line before,
+such as a location."""
 _LONGEST = 2000
 """Of longer lines most are constants, which are seldom equal."""
+_KNOWN = ("tiree", "xdsl")
+"""Operations of plugins may be read in any way, such as with a number for each."""
 
 
 class Line(NamedTuple):
@@ -83,6 +90,8 @@ class RepeatedLines:
         operands = self._values(names[named:])
         if operands is None or [value.type for value in operands] != pattern.operand_types:
             return None
+        if _NEXT.match(reader.text, line.end) is None:
+            return None
         first = names[0] if named else ""
         location = reader.location_at(line.start + len(first) + pattern.column)
         properties, attributes = pattern.properties.copy(), pattern.attributes.copy()
@@ -100,6 +109,8 @@ class RepeatedLines:
         if line.text in self._patterns or reader.text[reader.p : line.end].strip(" \t\r"):
             return
         if isinstance(op, UnregisteredOp) or reader.ctx.get_optional_op(op.name) is not type(op):
+            return
+        if type(op).__module__.partition(".")[0] not in _KNOWN:
             return
         named = int(reader.text[line.start] == "%")
         if named > len(op.results) or (named and len(op.results) > 1):
