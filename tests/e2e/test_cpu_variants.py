@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import tiree
 import tiree.runtime as rt
 from proofs import iree_reference as iree
 from tiree.compiler.api import compile_str
+from tiree.runtime.errors import StatusError
 
 CPUS = "--iree-llvmcpu-target-cpu=x86-64-v4,x86-64-v3,generic"
 TRIPLE = "--iree-llvmcpu-target-triple=x86_64"
@@ -124,6 +126,16 @@ def test_a_device_that_runs_no_variant_is_told_so() -> None:
         match=r"does not support any variant of executable .* available: .* x86-64-v4, which needs .*avx512bw.*; ",
     ):
         rt.load(module, device="local-sync")
+
+
+def test_a_machine_that_none_of_the_variants_is_for_is_told_what_they_need() -> None:
+    flags = ["--iree-llvmcpu-target-cpu=x86-64-v2+xop,x86-64-v3+fma4", TRIPLE]  # what CPUs no longer have
+    module = tiree.compile(PROGRAM, flags=flags)
+    with pytest.raises(StatusError) as caught:
+        rt.load(bytes(module), device="local-sync")
+    message = caught.value.status
+    assert re.search(r"runs none of the variants .*, which need (.* )?fma4.*; or .*xop; it has .*sse4.2 ", message)
+    assert "`generic` or this CPU among the names in --iree-llvmcpu-target-cpu=" in message
 
 
 def test_the_report_names_the_variants(tmp_path: Path) -> None:

@@ -19,6 +19,9 @@ _UNAVAILABLE = 14
 """The status code that IREE gives for it."""
 
 
+_HINT = "Recompile for this device, or with `generic` among the CPUs."
+
+
 def choose(emitter: Emitter, variants: Sequence[hal.ExecutableVariantOp], what: str) -> SSAValue:
     """The number of the first of `variants` that the emitter's device can run; ends the program when it is none.
 
@@ -35,7 +38,7 @@ def choose(emitter: Emitter, variants: Sequence[hal.ExecutableVariantOp], what: 
         none = emitter.value(arith.CmpiOp(number, emitter.i32(-1), "eq"))
         status = emitter.value(arith.SelectOp(none, emitter.i32(_UNAVAILABLE), emitter.i32(0)))
         available = "; ".join(described(variant) for variant in variants)
-        emitter.add(util.StatusCheckOkOp(status, f"{what}; available: {available}"))
+        emitter.add(util.StatusCheckOkOp(status, f"{what}; available: {available}. {_HINT}"))
     return number
 
 

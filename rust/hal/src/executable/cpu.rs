@@ -7,7 +7,7 @@ pub const PROCESSOR_DATA_WORDS: usize = 8;
 
 /// (LLVM feature name, bit in word 0) for x86-64.
 #[cfg(target_arch = "x86_64")]
-const FEATURES: &[(&str, u32)] = &[
+pub(super) const FEATURES: &[(&str, u32)] = &[
     ("sse3", 0),
     ("ssse3", 1),
     ("sse4.1", 2),
@@ -38,7 +38,7 @@ const FEATURES: &[(&str, u32)] = &[
 ];
 /// (LLVM feature name, bit in word 0) for 64-bit ARM.
 #[cfg(target_arch = "aarch64")]
-const FEATURES: &[(&str, u32)] = &[
+pub(super) const FEATURES: &[(&str, u32)] = &[
     ("fp-armv8", 0),
     ("lse", 1),
     ("lse128", 2),
@@ -57,7 +57,7 @@ const FEATURES: &[(&str, u32)] = &[
     ("sme2", 31),
 ];
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-const FEATURES: &[(&str, u32)] = &[];
+pub(super) const FEATURES: &[(&str, u32)] = &[];
 
 /// The processor data words; found out once.
 pub fn processor_data() -> &'static [u64; PROCESSOR_DATA_WORDS] {

@@ -10,6 +10,7 @@ mod image;
 mod library;
 mod native;
 mod system;
+mod variants;
 mod vmvx;
 
 use crate::buffer::Buffer;

@@ -5,7 +5,7 @@ use super::library::{
     Attributes, DispatchFn, DispatchState, Environment, FLAG_SEQUENTIAL, Header, Library as Table, MAX_BINDINGS,
     MAX_CONSTANTS, QUERY_SYMBOL, QueryFn, SourceLocation, VERSION, WorkgroupState,
 };
-use super::{DispatchArguments, Entry, Failure, Share, cpu, workgroup_id};
+use super::{DispatchArguments, Entry, Failure, Share, cpu, variants, workgroup_id};
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
@@ -73,10 +73,18 @@ impl Library {
             processor: *cpu::processor_data(),
         });
         // SAFETY: the file says that this symbol is the query function of the ABI; trusting the file is trusting that.
-        let table = unsafe {
-            let query: QueryFn = std::mem::transmute(query.as_ptr());
-            query(VERSION, &*environment)
-        };
+        let query: QueryFn = unsafe { std::mem::transmute(query.as_ptr()) };
+        // SAFETY: as above; the environment outlives the call.
+        let ask = |environment: &Environment| unsafe { query(VERSION, environment) };
+        let table = ask(&environment);
+        if table.is_null()
+            && let Some(why) = variants::refusal(|processor| {
+                environment.processor = *processor;
+                code_of(&*image, ask(&environment))
+            })
+        {
+            return Err(bad(why));
+        }
         let image_ref = &*image;
         let table: &Table = read(image_ref, table, "library")?;
         let header: &Header = read(image_ref, table.header, "library header")?;
@@ -180,6 +188,23 @@ fn table<'a, T>(image: &'a dyn Code, pointer: *const T, count: usize, what: &str
     // SAFETY: inside readable memory of the file, aligned, and the T used here are plain data of any bit pattern
     // (function pointers are read as Option).
     Ok(unsafe { std::slice::from_raw_parts(start.as_ptr(), count) })
+}
+
+/// A number for the code of a library, whose tables may be filled anew by each query; 0 for none.
+fn code_of(image: &dyn Code, library: *const Table) -> usize {
+    if library.is_null() {
+        return 0;
+    }
+    let functions = read(image, library, "library").and_then(|library| {
+        let exports = &library.exports;
+        table(image, exports.functions, exports.count as usize, "function table")
+    });
+    let sum = |functions: &[Option<DispatchFn>]| {
+        functions
+            .iter()
+            .fold(1_usize, |sum, one| sum.wrapping_mul(31).wrapping_add(one.map_or(0, |call| call as usize)))
+    };
+    functions.map_or(1, sum).max(1)
 }
 
 fn string(image: &dyn Code, pointer: *const c_char, what: &str) -> Result<String> {
