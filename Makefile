@@ -78,6 +78,9 @@ conformance: install ## Judge all of StableHLO and write its page (an hour; STAB
 onnx-conformance: install ## Import, compile and run every node test of the onnx package (an hour)
 	$(BIN)/python -m tests.onnx.node_tests --list
 
+strategies: install ## Look for scalar fallbacks: every op and type on more than 4,096 elements (an hour)
+	$(BIN)/python -m tiree.testing.conformance.strategies
+
 fuzz-bytecode: install ## Read 100,000 damaged files of MLIR bytecode (minutes)
 	TIREE_FUZZ_BYTECODE=20000 $(BIN)/python -m pytest -q tests/dialects/bytecode/test_damaged.py
 

@@ -44,7 +44,7 @@ def _einsum(d: Draw, name: str, element: str) -> Drawn:
     """Labels in any order; some are summed in one operand alone."""
     left = "".join("abcd"[place] for place in d.permutation(4))[: 1 + d.below(3)]
     right = "".join("cdef"[place] for place in d.permutation(4))[: 1 + d.below(3)]
-    sizes = {label: d.pick(_SIZES) for label in "abcdef"}
+    sizes = {label: d.extent(_SIZES) for label in "abcdef"}
     labels = sorted({*left, *right})
     kept = [labels[at] for at in d.permutation(len(labels))][: d.below(len(labels) + 1)]
     values = [d.argument([sizes[label] for label in text], element, **_tame(element)) for text in (left, right)]
@@ -56,7 +56,7 @@ def _einsum(d: Draw, name: str, element: str) -> Drawn:
 
 def _unary_einsum(d: Draw, name: str, element: str) -> Drawn:
     left = "".join("abc"[place] for place in d.permutation(3))[: 1 + d.below(3)]
-    sizes = {label: d.pick(_SIZES) for label in left}
+    sizes = {label: d.extent(_SIZES) for label in left}
     kept = [left[at] for at in d.permutation(len(left))][: d.below(len(left) + 1)]
     value = d.argument([sizes[label] for label in left], element, **_tame(element))
     properties = f'einsum_config = "{left}->{"".join(kept)}"'
@@ -83,7 +83,7 @@ def _unary_einsum(d: Draw, name: str, element: str) -> Drawn:
 
 def _ragged_dot(d: Draw, name: str, element: str) -> Drawn:
     """Rows in groups, each with a matrix of its own; the last rows may be of none."""
-    groups, rows, inner, columns = (d.pick(_SIZES) for _ in range(4))
+    groups, rows, inner, columns = (d.extent(_SIZES) for _ in range(4))
     sizes: list[int] = []
     left = rows
     for _ in range(groups):

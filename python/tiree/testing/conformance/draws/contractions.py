@@ -24,7 +24,7 @@ def _tame(element: str) -> dict[str, float]:
 
 
 def _dot_general(d: Draw, name: str, element: str) -> Drawn:
-    batch, contracted, left, right = ([d.pick(_SIZES) for _ in range(d.below(limit))] for limit in (3, 3, 3, 3))
+    batch, contracted, left, right = ([d.extent(_SIZES) for _ in range(d.below(limit))] for limit in (3, 3, 3, 3))
     if d.chance(4) and contracted:
         contracted[0] = 0
     numbers: list[list[int]] = []
@@ -51,8 +51,8 @@ def _dot_general(d: Draw, name: str, element: str) -> Drawn:
 
 
 def _dot(d: Draw, name: str, element: str) -> Drawn:
-    inner = d.pick(_SIZES)
-    left, right = ([d.pick(_SIZES) for _ in range(d.below(2))] for _ in range(2))
+    inner = d.extent(_SIZES)
+    left, right = ([d.extent(_SIZES) for _ in range(d.below(2))] for _ in range(2))
     values = [
         d.argument([*left, inner], element, **_tame(element)),
         d.argument([inner, *right], element, **_tame(element)),
@@ -66,7 +66,7 @@ def _convolution(d: Draw, name: str, element: str) -> Drawn:
     batch = batch_groups * d.pick((1, 2))
     inputs = groups * d.pick((1, 2, 3))
     outputs = groups * batch_groups * d.pick((1, 2, 3))
-    extents = [d.pick((4, 5, 7, 3)) for _ in range(spatial)]
+    extents = [d.extent((4, 5, 7, 3)) for _ in range(spatial)]
     kernel = [d.pick((1, 2, 3)) for _ in range(spatial)]
     strides, lhs, rhs = ([d.pick((1, 1, 2)) for _ in range(spatial)] for _ in range(3))
     pads = [[d.pick((0, 1, 2, -1)), d.pick((0, 1))] for _ in range(spatial)]
@@ -109,7 +109,7 @@ def _convolution(d: Draw, name: str, element: str) -> Drawn:
 
 
 def _triangular_solve(d: Draw, name: str, element: str) -> Drawn:
-    n, m, batch = d.pick((1, 3, 5, 8, 2)), d.pick((1, 2, 5)), list(d.shape(highest=2, zero=0))[:1]
+    n, m, batch = d.extent((1, 3, 5, 8, 2)), d.extent((1, 2, 5)), list(d.shape(highest=2, zero=0))[:1]
     left = d.chance(50)
     matrix = d.values([*batch, n, n], element, low=-1, high=1, edges=0)
     matrix = (matrix + 4 * np.eye(n)).astype(DTYPES[element])
@@ -124,7 +124,7 @@ def _triangular_solve(d: Draw, name: str, element: str) -> Drawn:
 
 def _cholesky(d: Draw, name: str, element: str) -> Drawn:
     """The result is specified in its triangle only: the other is cut off."""
-    n, batch = d.pick((1, 3, 5, 8, 2)), list(d.shape(highest=1, zero=0))
+    n, batch = d.extent((1, 3, 5, 8, 2)), list(d.shape(highest=1, zero=0))
     root = d.values([*batch, n, n], element, low=-1, high=1, edges=0).astype(np.complex128)
     matrix = root @ np.conj(np.swapaxes(root, -1, -2)) + n * np.eye(n)
     if not is_complex(element):
@@ -144,7 +144,7 @@ def _fft(d: Draw, name: str, element: str) -> Drawn:
     """All four kinds; `element` is the complex type."""
     part = element.removeprefix("complex<").removesuffix(">")
     kind = d.pick(("FFT", "IFFT", "RFFT", "IRFFT"))
-    lengths = [d.pick((8, 4, 6, 5, 7, 12, 1, 16)) for _ in range(1 + d.below(3))]
+    lengths = [d.extent((8, 4, 6, 5, 7, 12, 1, 16)) for _ in range(1 + d.below(3))]
     batch = list(d.shape(highest=1, zero=0))
     half = [*lengths[:-1], lengths[-1] // 2 + 1]
     source, target = (half if kind == "IRFFT" else lengths), (half if kind == "RFFT" else lengths)

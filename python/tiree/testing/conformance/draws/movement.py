@@ -78,7 +78,7 @@ def _reverse(d: Draw, name: str, element: str) -> Drawn:
 def _concatenate(d: Draw, name: str, element: str) -> Drawn:
     shape = d.shape(lowest=1, highest=3)
     dim = d.below(len(shape))
-    extents = [d.pick((1, 2, 3, 0, 5)) for _ in range(1 + d.below(3))]
+    extents = [d.extent((1, 2, 3, 0, 5)) for _ in range(1 + d.below(3))]
     values = [
         d.argument([extent if at == dim else size for at, size in enumerate(shape)], element) for extent in extents
     ]

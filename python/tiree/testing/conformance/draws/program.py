@@ -132,6 +132,10 @@ class Draw:
     def pick(self, options: Sequence[Any]) -> Any:
         return pick(self.choices, options)
 
+    def extent(self, options: Sequence[int]) -> int:
+        """One of `options`, as the size of a dimension."""
+        return self.pick(options)
+
     def chance(self, percent: int) -> bool:
         return chance(self.choices, percent)
 
