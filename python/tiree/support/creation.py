@@ -41,7 +41,7 @@ def fill(
     attributes: dict[str, Attribute],
     location: LocationAttr = UNKNOWN_LOC,
 ) -> None:
-    """The same for the constructor of a class to call."""
+    """The same for the constructor of a class to call. As of any constructor, xDSL's `ImplicitBuilder` learns of it."""
     uses: list[Use] = []
     for value in operands:
         use = Use(op, len(uses))
@@ -56,6 +56,7 @@ def fill(
     _set(op, "_operand_uses", tuple(uses))
     _set(op, "_successors", ())
     _set(op, "_successor_uses", ())
+    op.__post_init__()
 
 
 def erase_unused(ops: Iterable[Operation]) -> None:
