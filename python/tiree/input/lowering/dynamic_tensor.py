@@ -128,9 +128,8 @@ def _require_inside(
         steps = arithmetic(lowering, "mul", arithmetic(lowering, "sub", size, 1), stride)
         last = arithmetic(lowering, "add", offset, steps)
         end = arithmetic(lowering, "add", last, 1)
-        require_order(
-            lowering, op, end, extent, f"the box ends behind its tensor {where}", ("the end", f"dimension {d}")
-        )
+        called = "the end of the box", f"dimension {d} of the tensor"
+        require_order(lowering, op, end, extent, f"the box ends behind its tensor {where}", called)
 
 
 def extract_slice(lowering: Lowering, op: Operation) -> None:
