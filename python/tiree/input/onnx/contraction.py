@@ -121,8 +121,8 @@ def _diagonal(build: OnnxBuild, value: SSAValue, labels: str) -> tuple[SSAValue,
         while labels.count(label) > 1:
             first = labels.index(label)
             second = labels.index(label, first + 1)
-            shape = shape_of(value)
-            same = build.compare("EQ", build.counted(shape, first, i32), build.counted(shape, second, i32))
+            sizes = build.sizes(value)
+            same = build.compare("EQ", build.places(sizes, first, i32), build.places(sizes, second, i32))
             value = build.reduce(build.select(same, value, build.like(value, 0)), [second])
             labels = labels[:second] + labels[second + 1 :]
     return value, labels
@@ -136,8 +136,6 @@ def _summed(build: OnnxBuild, value: SSAValue, labels: str, needed: set[str]) ->
 def _einsum(node: Node) -> SSAValue:
     build = node.build
     values = node.inputs()
-    for index in range(len(values)):
-        node.static(index)
     labels, wanted = _parse(node.string("equation"), [rank_of(value) for value in values])
     pairs = [_diagonal(build, value, text) for value, text in zip(values, labels, strict=True)]
     value, text = pairs[0]

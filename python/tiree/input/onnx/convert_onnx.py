@@ -62,7 +62,7 @@ def _convert(function: Operation, reports: Reports) -> None:
     from tiree.input.lowering.context import Unsupported
     from tiree.input.onnx.build import OnnxBuild
     from tiree.input.onnx.fold import FOLDS
-    from tiree.input.onnx.graph import GraphConversion, cast, plain_type
+    from tiree.input.onnx.graph import GraphConversion, cast, plain_type, unranked
     from tiree.input.onnx.table import TABLE
 
     version = function.attributes.get(f"{_META}opset_version")
@@ -92,7 +92,12 @@ def _convert(function: Operation, reports: Reports) -> None:
         build = OnnxBuild(last)
         with build.inside(new):
             try:
+                # The importer writes rank 0 where it knows no rank.
+                outputs = [
+                    value.type if unranked(type, value) else type for value, type in zip(results, outputs, strict=True)
+                ]
                 build.add(ReturnOp(*(cast(build, value, type) for value, type in zip(results, outputs, strict=True))))
+                function.properties["function_type"] = FunctionType.from_lists(inputs, outputs)
             except Unsupported as reason:
                 reports.add(last, str(reason))
     elif not reports.found:

@@ -76,7 +76,9 @@ def integer_convolution(node: Node, value: SSAValue, kernel: SSAValue) -> SSAVal
 def _conv_transpose(node: Node) -> SSAValue:
     """The convolution of the operand with zeros between its elements, and the kernel turned around."""
     build, value, kernel = node.build, node.input(0), node.input(1)
-    shape, window = node.static(0), node.static(1)
+    shape, window = shape_of(value), node.static(1)
+    if DYNAMIC_INDEX in shape[1:]:
+        raise Unsupported(f"on an operand of the dynamic shape {value.type}")
     rank, group = len(shape) - 2, node.int("group", 1)
     if rank < 1:
         raise Unsupported(f"on an operand of rank {len(shape)}")

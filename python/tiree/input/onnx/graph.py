@@ -178,12 +178,17 @@ def plain_type(type: Attribute) -> Attribute:
     return found
 
 
+def unranked(type: Attribute, value: SSAValue) -> bool:
+    """Whether a type says rank 0 of a value that has another, which stands for no known rank."""
+    return is_tensor_type(type) and not type.get_shape() and bool(shape_of(value))
+
+
 def cast(build: OnnxBuild, value: SSAValue, type: Attribute) -> SSAValue:
     """`value` with more or fewer sizes known."""
     if value.type == type:
         return value
-    if not is_tensor_type(type):
-        raise Unsupported(f"with a value of type {type}")
+    if not is_tensor_type(type) or len(type.get_shape()) != len(shape_of(value)):
+        raise Unsupported(f"with a value of type {value.type} where {type} is needed")
     if DYNAMIC_INDEX in type.get_shape() and DYNAMIC_INDEX not in shape_of(value):
         op = CastOp(value, type)
         build.add(op)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
@@ -110,7 +109,6 @@ def _extreme_place(direction: str) -> Conversion:
     def convert(node: Node) -> SSAValue:
         build, value, rank = node.build, node.input(0), node.rank()
         axis = node.axis(0, rank)
-        node.static(0)
         found = place_of_extreme(build, value, axis, direction, bool(node.int("select_last_index", 0)))
         result = build.unsqueeze(found, [axis]) if node.int("keepdims", 1) else found
         return build.convert(result, i64)
@@ -121,7 +119,7 @@ def _extreme_place(direction: str) -> Conversion:
 def place_of_extreme(build: OnnxBuild, value: SSAValue, axis: int, direction: str, last: bool = False) -> SSAValue:
     """The place of the largest (`GT`) or smallest (`LT`) element along `axis`; of NaN, if there is one."""
     element, shape = element_of(value), shape_of(value)
-    places = build.counted(shape, axis, i32)
+    places = build.places(build.sizes(value), axis, i32)
     start = build.constant(element, lowest(element) if direction == "GT" else highest(element))
     scalars = [TensorType(element, []), TensorType(i32, [])]
 
@@ -161,7 +159,7 @@ def log_softmax(build: OnnxBuild, value: SSAValue, axis: int) -> SSAValue:
 
 def _hardmax(build: OnnxBuild, value: SSAValue, axis: int) -> SSAValue:
     place = build.unsqueeze(place_of_extreme(build, value, axis, "GT"), [axis])
-    hit = build.compare("EQ", build.counted(shape_of(value), axis, i32), place)
+    hit = build.compare("EQ", build.places(build.sizes(value), axis, i32), place)
     return build.convert(hit, element_of(value))
 
 
@@ -200,9 +198,9 @@ def _cumulative(name: str, start: int) -> Conversion:
     def convert(node: Node) -> SSAValue:
         build, value, rank = node.build, node.input(0), node.rank()
         axis = int(node.constant(1, "an axis").reshape(-1)[0]) % rank
-        if DYNAMIC_INDEX in shape_of(value):
-            raise Unsupported("on an operand of a dynamic shape")
-        if prod(shape_of(value)) == 0:
+        if shape_of(value)[axis] == DYNAMIC_INDEX:
+            raise Unsupported("along a dimension whose size is known late only")
+        if 0 in shape_of(value):
             return value
         flipped = [axis] if node.int("reverse", 0) else []
         element = element_of(value)

@@ -19,6 +19,9 @@ from tiree.input.onnx import (
     recurrent,
     reductions,
     resize,
+    sampling,
+    signals,
+    training,
 )
 from tiree.input.onnx.node import Conversion
 
@@ -38,7 +41,9 @@ FAMILIES: dict[str, dict[str, Conversion]] = {
     "Attention": attention.CONVERSIONS,
     "Recurrent networks": recurrent.CONVERSIONS,
     "Control flow": control.CONVERSIONS,
-    "Resizing": resize.CONVERSIONS,
+    "Resizing and sampling": {**resize.CONVERSIONS, **sampling.CONVERSIONS},
+    "Signals": signals.CONVERSIONS,
+    "Optimisers": training.CONVERSIONS,
 }
 
 TABLE: dict[str, Conversion] = {
@@ -54,8 +59,12 @@ LIMITS: dict[str, str] = {
     "CumSum": "an axis that is not constant; `?`",
     "Attention": "heads whose number or size is known late only",
     "BatchNormalization": "training before opset 14",
+    "AffineGrid": "a size that neither is constant nor stands in the text",
+    "Col2Im": "sizes that are not constant; `?`",
+    "DFT": "lengths and axes that are not constant; `?`",
     "Dropout": "training, unless the ratio is 0",
     "GatherElements": "indices with `?`",
+    "GridSample": "`?`",
     "LSTM": "`?`",
     "GRU": "`?`",
     "Loop": "collected parts whose number is known late only; carried values that change shape",
@@ -65,6 +74,7 @@ LIMITS: dict[str, str] = {
     "Range": "a length that neither comes from constants nor stands in the text",
     "Resize": "scales that are not constant; dimensions with `?` that are resized",
     "Scan": "opset 8; `?`",
+    "STFT": "steps and lengths that are not constant; `?`",
     "Slice": "axes and steps that are not constant; constant bounds that take a part of `?`",
     "Split": "parts of `?` without sizes",
     "Tile": "repeats that neither are constant nor follow from the text",
