@@ -38,11 +38,12 @@ def _is_onnx(function: Operation) -> bool:
         return False
     type = function.properties["function_type"]
     assert isinstance(type, FunctionType)
-    return (
-        any(key.startswith(_META) for key in function.attributes)
-        or any(one.name.startswith("torch.") for one in (*type.inputs, *type.outputs))
-        or any(op.name.startswith("torch.") for block in function.regions[0].blocks for op in block.ops)
-    )
+    values = (*type.inputs, *type.outputs)
+    if any(one.name.startswith("torch.") for one in values) or any(
+        key.startswith(_META) for key in function.attributes
+    ):
+        return True
+    return not values and any(op.name.startswith("torch.") for block in function.regions[0].blocks for op in block.ops)
 
 
 def _convert_all(functions: list[Operation]) -> None:
