@@ -180,6 +180,28 @@ def test_infinity_stays_in_its_group() -> None:
     np.testing.assert_array_equal(got, np.array([[2] * 3] * 3 + [[np.inf] * 3], np.float32))
 
 
+def test_collectives_with_a_root() -> None:
+    """The root is this process; outside of all groups everything is zero."""
+    text = """func.func @f(%x: tensor<4xf32>, %r: tensor<1xi32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %a = "stablehlo.collective_reduce"(%x) <{replica_groups = dense<[[0]]> : tensor<1x1xi64>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  %b = "stablehlo.collective_reduce"(%x, %r) <{has_dynamic_root = true, replica_groups = dense<> : tensor<0x0xi64>}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+    %s = stablehlo.add %p, %q : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+  %c = "stablehlo.collective_broadcast"(%x, %r) <{has_dynamic_root = true, replica_groups = dense<0> : tensor<1x1xi64>}>
+    : (tensor<4xf32>, tensor<1xi32>) -> tensor<4xf32>
+  return %a, %b, %c : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}"""
+    x = drawn(4)
+    for got, want in zip(run(text, x, np.zeros(1, np.int32)), (x, 0 * x, x), strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_collectives_of_one_process() -> None:
     text = """func.func @f(%x: tensor<4xf32>)
     -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<ui32>, tensor<ui32>) {

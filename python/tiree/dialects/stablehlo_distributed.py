@@ -37,12 +37,17 @@ class AllToAllOp(StableHLOOp):
 
 class CollectiveBroadcastOp(StableHLOOp):
     name = "stablehlo.collective_broadcast"
-    PROPERTIES = ("replica_groups", "channel_handle")
+    PROPERTIES = ("replica_groups", "channel_handle", "has_dynamic_root")
 
 
 class CollectivePermuteOp(StableHLOOp):
     name = "stablehlo.collective_permute"
     PROPERTIES = ("source_target_pairs", "channel_handle")
+
+
+class CollectiveReduceOp(StableHLOOp):
+    name = "stablehlo.collective_reduce"
+    PROPERTIES = ("replica_groups", "channel_handle", "use_global_device_ids", "has_dynamic_root")
 
 
 class CrossReplicaSumOp(StableHLOOp):

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import tiree
 from dialects.bytecode.bytecode_writer import CORPUS, Writer, network, shown
+from tiree.dialects import read_module
 
 ARTIFACTS = ("0.9.0", "0.9.3", "0.10.0", "0.11.0", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0",
              "0.18.0", "0.19.0", "0.20.0", *(f"1.{minor}.0" for minor in range(18)))  # fmt: skip
@@ -44,6 +45,46 @@ def test_portable_artifacts_of_every_version(jax_program: Writer, version: str) 
     artifact = jax_program.portable(version)
     assert artifact[5:20] == f"StableHLO_v{version}"[:15].encode()
     assert shown(artifact) == shown(jax_program.upgraded(artifact))
+
+
+def as_text(artifact: bytes, folder: Path) -> str:
+    """VHLO's text, as iree-opt writes it."""
+    tool = Path(sys.executable).with_name("iree-opt")
+    if not tool.exists():
+        pytest.skip("iree-opt writes the text")
+    source = folder / "artifact.mlirbc"
+    source.write_bytes(artifact)
+    text = subprocess.run([str(tool), str(source)], capture_output=True, text=True, check=True).stdout
+    assert "vhlo.func_v1" in text
+    return text
+
+
+@pytest.mark.parametrize("version", ["0.9.0", "0.17.0", "1.0.0", "1.9.0", "1.13.0"])
+def test_text_of_portable_artifacts(jax_program: Writer, version: str, tmp_path: Path) -> None:
+    """Says the same as the bytecode."""
+    artifact = jax_program.portable(version)
+    assert shown(as_text(artifact, tmp_path), locations=False) == shown(artifact, locations=False)
+
+
+def test_text_of_portable_artifacts_of_all_ops(tmp_path: Path) -> None:
+    artifact = Writer(corpus().replace("{foo} ", "")).portable("1.13.0")
+    assert shown(as_text(artifact, tmp_path), locations=False) == shown(artifact, locations=False)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('%0 = "vhlo.abs_v1"(%a) : (!vhlo.tensor_v1<!vhlo.f99_v1>) -> !vhlo.f32_v1', "!vhlo.f99 is not known"),
+        ('%0 = "vhlo.sneeze_v1"(%a) : (!vhlo.f32_v1) -> !vhlo.f32_v1', "vhlo.sneeze_v1 is of a StableHLO newer than"),
+        ('"vhlo.fft_v1"() <{fft_type = #vhlo<fft_type_v1 SLOW>}> : () -> ()', "<fft_type SLOW> is not known"),
+        ('"vhlo.fft_v1"() <{fft_type = #vhlo.bool_v1<maybe>}> : () -> ()', "maybe"),
+        ('"vhlo.dot_v1"() <{precision_config = #vhlo.array_v1<[}> : () -> ()', "expected an attribute"),
+    ],
+)
+def test_text_of_vhlo_that_is_wrong(line: str, message: str) -> None:
+    text = f"vhlo.func_v1 @f(%a: !vhlo.f32_v1) -> () {{\n  {line}\n}} {{}}\n"
+    with pytest.raises(tiree.CompileError, match=message):
+        read_module(text)
 
 
 def test_portable_artifacts_of_all_ops() -> None:

@@ -38,7 +38,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import StringLiteral
 
 from tiree.dialects.dense import DenseAttr
-from tiree.dialects.syntax import constants, locations
+from tiree.dialects.syntax import constants, locations, vhlo
 from tiree.dialects.syntax.floats import float_of_bits
 from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.resources import find_resources
@@ -92,9 +92,12 @@ class AttributeReader(Scanner):
                 return FunctionType.from_lists(*self.read_function_type())
             if self.peek() != "!":
                 return None
-        self.to_tokens()
-        found = super().parse_optional_type()
-        self.to_chars()
+        if vhlo.begins(self, "!"):
+            found = vhlo.read_type(self)
+        else:
+            self.to_tokens()
+            found = super().parse_optional_type()
+            self.to_chars()
         if found is not None and match is not None:
             end, self.p = self.p, match.end()
             if end == self.skip():
@@ -295,6 +298,8 @@ class AttributeReader(Scanner):
     def read_hash(self) -> Attribute | None:
         """A dialect attribute or alias: `#name`, `#dialect.attr<...>`."""
         match = _HASH.match(self.text, self.p)
+        if vhlo.begins(self, "#"):
+            return vhlo.read_attribute(self)
         if match is None:
             return self._read_by_xdsl()
         if (found := self._cached(match.group(0).lstrip(), match.end())) is not None:

@@ -23,6 +23,7 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Span
 
 from tiree.dialects.registry import canonical_name
+from tiree.dialects.syntax import vhlo
 from tiree.dialects.syntax.attributes import AttributeReader
 from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.repeated_lines import RepeatedLines
@@ -204,7 +205,8 @@ class Reader(AttributeReader):
             self.fail(f"{op.name} has {len(results)} results, {start} names are given", position)
 
     def _read_generic(self, name: str, position: int) -> Operation:
-        cls = self.op_class(name, position, generic=True)
+        is_vhlo = name.startswith("vhlo.")
+        cls = Operation if is_vhlo else self.op_class(name, position, generic=True)
         names = self.operand_list()
         successors: list[Block] = []
         match = _SUCCESSORS.match(self.text, self.p)
@@ -221,9 +223,12 @@ class Reader(AttributeReader):
         types_at = self.skip()
         inputs, outputs = self.read_function_type()
         operands = self.resolve_all(names, inputs, types_at)
-        if attributes:
+        if is_vhlo:
+            name, properties, attributes = vhlo.translated(self, name, position, {**attributes, **properties})
+            cls = self.op_class(name, position)
+        elif attributes:
             _move_properties(cls, properties, attributes)
-        return cls.create(
+        op = cls.create(
             operands=operands,
             result_types=outputs,
             properties=properties,
@@ -232,6 +237,9 @@ class Reader(AttributeReader):
             regions=regions,
             location=self.location_at(position),
         )
+        if is_vhlo and name == "func.func":
+            vhlo.finish_function(op)
+        return op
 
     def _read_region_list(self) -> list[Region]:
         self.want("(")

@@ -85,7 +85,6 @@ _REFUSED = {
     "iree_codegen": "Tiree has no lowering for it",
     "iree_encoding": "data tiling by encodings is not read; compile without it",
     "iree_linalg_ext": "Tiree has no lowering for it",
-    "vhlo": "portable artifacts are read as bytecode, not as text",
 }
 """Dialects of which only some operations are known, and what to say of the others."""
 

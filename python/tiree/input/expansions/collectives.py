@@ -59,10 +59,18 @@ def _permute(build: Build, op: Operation) -> Sequence[SSAValue]:
     return list(op.operands) if pairs else [_zeros(build, value) for value in op.operands]
 
 
-def _broadcast(build: Build, op: Operation) -> Sequence[SSAValue]:
+def _rooted(build: Build, op: Operation) -> Sequence[SSAValue]:
+    """From or to a root, which is this process; the last operand may say so. Outside of all groups everything is
+    zero."""
     groups = _numbers(op, "replica_groups")
     _alone(op)
-    return [_zeros(build, value) for value in op.operands] if groups == [] else list(op.operands)
+    values = op.operands[: len(op.results)]
+    if len(op.operands) > len(op.results) + 1:
+        raise Unsupported(f"with {len(op.operands)} operands and {len(op.results)} results")
+    for value, result in zip(values, op.results, strict=True):
+        if not same_shape(shape_of(value), shape_of(result)):
+            raise Unsupported(f"from {value.type} to {result.type} with one process")
+    return [_zeros(build, value) for value in values] if groups == [] else list(values)
 
 
 def _number(build: Build, op: Operation) -> Sequence[SSAValue]:
@@ -77,7 +85,8 @@ EXPANSIONS = {
     "stablehlo.reduce_scatter": _same,
     "stablehlo.cross-replica-sum": _same,
     "stablehlo.collective_permute": _permute,
-    "stablehlo.collective_broadcast": _broadcast,
+    "stablehlo.collective_broadcast": _rooted,
+    "stablehlo.collective_reduce": _rooted,
     "stablehlo.partition_id": _number,
     "stablehlo.replica_id": _number,
 }

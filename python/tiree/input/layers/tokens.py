@@ -21,7 +21,8 @@ _NEVER = frozenset(
     f"stablehlo.{name}"
     for name in (
         "after_all", "all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_permute",
-        "composite", "create_token", "cross-replica-sum", "custom_call", "infeed", "optimization_barrier", "outfeed",
+        "collective_reduce", "composite", "create_token", "cross-replica-sum", "custom_call", "infeed",
+        "optimization_barrier", "outfeed",
         "partition_id", "recv", "reduce_scatter", "replica_id", "rng", "send",
     )
 )  # fmt: skip
