@@ -42,6 +42,7 @@ _REMARKS = {
     "stablehlo.recv": "a program is one process; refused",
     "stablehlo.send": "a program is one process; refused",
     "stablehlo.return": "ends a region",
+    "stablehlo.fft": "RFFT takes floats, IRFFT gives them",
     "stablehlo.gather": "starts are clamped; batching dimensions",
     "stablehlo.map": "the body is scalar ops",
     "stablehlo.reduce": "any number of operands; the body is scalar ops",

@@ -173,6 +173,7 @@ CONTROL: dict[str, Entry] = {
     "stablehlo.reduce_scatter": Entry(_collective(f"scatter_dimension = 0 : i64, {_GROUP}", region=True), _SOME),
     "stablehlo.collective_permute": Entry(_collective("source_target_pairs = dense<0> : tensor<1x2xi64>"), _SOME),
     "stablehlo.collective_broadcast": Entry(_collective(_GROUP), _SOME),
+    "stablehlo.collective_reduce": Entry(_collective(_GROUP, region=True), _SOME),
     "stablehlo.replica_id": Entry(_own_number, ("ui32",)),
     "stablehlo.partition_id": Entry(_own_number, ("ui32",)),
     "stablehlo.create_token": Entry(_token, ("f32",)),
