@@ -97,6 +97,11 @@ def operand_dims(op: Operation, value: SSAValue) -> list[SSAValue] | None:
     """The sizes of the `?` dimensions of `value` as `op`, which reads it, has them among its operands."""
     if op.name in ("hal.tensor.export", "flow.tensor.tie_shape", "flow.tensor.clone", "flow.tensor.transfer"):
         return list(op.operands[1:])
+    if op.name == "hal.tensor.barrier":
+        # The export behind it tells them.
+        result = op.results[list(op.operands).index(value)]
+        behind = (operand_dims(use.operation, result) for use in result.uses)
+        return next((dims for dims in behind if dims is not None), None)
     found = _OPERAND_SEGMENTS.get(op.name)
     if found is None:
         return None
