@@ -134,3 +134,37 @@ def test_names_and_numbers_differ_but_not_their_classes(op: str, name: str, valu
     last.properties[name] = value
     with pytest.raises(VerifyException):
         verify(module)
+
+
+def test_what_is_read_over_the_border_of_a_function_is_found() -> None:
+    module = read_module(f"{NAMED}\n{NAMED.replace('@f', '@g')}")
+    verify(module)
+    first, second = module.body.block.ops
+    inner = [op for op in second.walk() if op.name == "hal.tensor.import"]
+    inner[0].operands[0] = first.regions[0].block.args[1]
+    with pytest.raises(VerifyException, match="IsolatedFromAbove"):
+        verify(module)
+    inner[0].operands[0] = next(op for op in first.walk() if op.name == "hal.tensor.import").results[0]
+    with pytest.raises(VerifyException):
+        verify(module)
+
+
+def test_values_of_regions_around_are_no_fault() -> None:
+    verify(
+        read_module("""
+util.func public @f(%c: i1, %a: index) -> index {
+  %r = scf.if %c -> (index) {
+    %x = arith.addi %a, %a : index
+    %s = scf.if %c -> (index) {
+      %y = arith.addi %x, %a : index
+      scf.yield %y : index
+    } else {
+      scf.yield %x : index
+    }
+    scf.yield %s : index
+  } else {
+    scf.yield %a : index
+  }
+  util.return %r : index
+}""")
+    )

@@ -25,6 +25,7 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tiree.dialects.dense import DenseAttr
+from tiree.support.creation import fill
 from tiree.support.typed import is_integer_attr, is_integer_type
 
 
@@ -54,7 +55,7 @@ class ConstantOp(IRDLOperation, HasFolderInterface):
         printer.print_attribute(self.value)
 
     def __init__(self, value: TypedAttribute) -> None:
-        super().__init__(result_types=[value.get_type()], properties={"value": value})
+        fill(self, (), [value.get_type()], {"value": value}, {})
 
     @staticmethod
     def index(value: int) -> ConstantOp:

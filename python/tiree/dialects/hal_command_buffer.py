@@ -100,7 +100,7 @@ class CommandBufferExecutionBarrierOp(IRDLOperation):
     flags = prop_def(IntegerAttr)
 
     def __init__(self, command_buffer: SSAValue) -> None:
-        super().__init__(operands=[command_buffer], properties=dict(_full_barrier()))
+        fill(self, [command_buffer], (), dict(_full_barrier()), {})
 
 
 @irdl_op_definition

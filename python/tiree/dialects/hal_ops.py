@@ -43,6 +43,7 @@ from tiree.dialects.hal_attrs import (
     FenceType,
     FileType,
 )
+from tiree.support.creation import fill
 
 # Tensors at the boundary of the program.
 
@@ -185,9 +186,7 @@ class BufferViewAssertOp(IRDLOperation):
         encoding_type: SSAValue,
         shape: Sequence[SSAValue],
     ) -> None:
-        super().__init__(
-            operands=[view, element_type, encoding_type, list(shape)], properties={"message": StringAttr(message)}
-        )
+        fill(self, [view, element_type, encoding_type, *shape], (), {"message": StringAttr(message)}, {})
 
 
 @irdl_op_definition
@@ -200,7 +199,7 @@ class BufferViewBufferOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(self, view: SSAValue) -> None:
-        super().__init__(operands=[view], result_types=[BufferType()])
+        fill(self, [view], [BufferType()], {}, {})
 
 
 @irdl_op_definition

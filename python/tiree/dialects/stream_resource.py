@@ -28,6 +28,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 
 from tiree.dialects.stream_attrs import FileType, ResourceType, TimepointType
+from tiree.support.creation import fill
 
 
 @irdl_op_definition
@@ -51,11 +52,10 @@ class TensorImportOp(IRDLOperation):
         affinity: Attribute | None,
         dims: Sequence[SSAValue] = (),
     ) -> None:
-        super().__init__(
-            operands=[source, list(dims), size],
-            properties={"result_encoding": encoding, "affinity": affinity},
-            result_types=[ResourceType("external")],
-        )
+        properties = {"result_encoding": encoding}
+        if affinity is not None:
+            properties["affinity"] = affinity
+        fill(self, [source, *dims, size], [ResourceType("external")], properties, {})
 
 
 @irdl_op_definition

@@ -15,6 +15,7 @@ from tiree.dialects import util
 from tiree.dialects.tensor_dims import is_dynamic, is_same_shape
 from tiree.flow.cse import CSE
 from tiree.flow.structured import erase_op, replace_op
+from tiree.support.creation import copied
 from tiree.support.shared_layers import SHARED_LAYER
 from tiree.support.typed import array_of, operands_of, symbol_name
 
@@ -51,8 +52,8 @@ def inline(call: util.CallOp, layer: Operation) -> None:
     for op in block.ops:
         if op.name == "util.return":
             break
-        copy = op.clone(values)
-        for old, new in zip(op.walk(), copy.walk(), strict=True):
+        copy = copied(op, values)
+        for old, new in zip(op.walk(), copy.walk(), strict=True) if op.regions else ((op, copy),):
             new.location = places.get(old.location, old.location)
         made.append(copy)
     parent.insert_ops_before(made, call)

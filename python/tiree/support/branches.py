@@ -109,15 +109,23 @@ def _successors(block: Block) -> list[Block]:
 
 
 def wrong_branch(root: Operation) -> tuple[Operation, str] | None:
-    """The first branch below `root` that MLIR forbids, or operation with an empty block; and what is wrong with it."""
-    for op in root.walk():
-        for region in op.regions:
-            if len(region.blocks) > 1 and any(block.last_op is None for block in region.blocks):
-                return op, "has an empty block, which needs a branch or a return"
-        for number, target in enumerate(successors_of(op)):
-            found = _wrong_edge(op, number, target)
-            if found:
-                return op, found
+    """The first branch in `root` that MLIR forbids, or operation with an empty block; and what is wrong with it."""
+    for region in root.regions:
+        if len(region.blocks) > 1 and any(block.last_op is None for block in region.blocks):
+            return root, "has an empty block, which needs a branch or a return"
+    for number, target in enumerate(successors_of(root)):
+        found = _wrong_edge(root, number, target)
+        if found:
+            return root, found
+    for region in root.regions:
+        for block in region.blocks:
+            op = block.first_op
+            while op is not None:
+                if op.regions or successors_of(op):
+                    wrong = wrong_branch(op)
+                    if wrong is not None:
+                        return wrong
+                op = op.next_op
     return None
 
 

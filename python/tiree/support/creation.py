@@ -13,6 +13,8 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, Use
 from xdsl.ir.core import SSAValues
 
+from tiree.support.typed import operands_of, successors_of
+
 OperationT = TypeVar("OperationT", bound=Operation)
 _set = object.__setattr__
 """For what has no public name."""
@@ -56,7 +58,20 @@ def fill(
     _set(op, "_operand_uses", tuple(uses))
     _set(op, "_successors", ())
     _set(op, "_successor_uses", ())
-    op.__post_init__()
+    Operation.__post_init__(op)
+
+
+def copied(op: OperationT, values: dict[SSAValue, SSAValue]) -> OperationT:
+    """A clone of `op` that reads what `values` has for its operands; its results become theirs there."""
+    if op.regions or successors_of(op):
+        return op.clone(values)
+    operands = [values.get(value, value) for value in operands_of(op)]
+    types = [result.type for result in op.results]
+    copy = make(type(op), operands, types, op.properties.copy(), op.attributes.copy(), op.location)
+    for old, new in zip(op.results, copy.results, strict=True):
+        new.name_hint = old.name_hint
+        values[old] = new
+    return copy
 
 
 def erase_unused(ops: Iterable[Operation]) -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 from xdsl.ir import Attribute, Block, ErasedSSAValue, Operation
+from xdsl.traits import IsolatedFromAbove
+from xdsl.utils.exceptions import VerifyException
 
 from tiree.support.structured import verify_generic
 from tiree.support.typed import is_integer_attr, operands_of, successors_of, type_of
@@ -26,6 +29,8 @@ _CONSTANTS = frozenset(("arith.constant", "vm.const.i32", "vm.const.i64"))
 
 def verify(root: Operation) -> None:
     """Raises xDSL's `VerifyException` (or what an operation's own check raises) for the first fault below `root`."""
+    trait: Any = IsolatedFromAbove
+    trait.verify = _verify_isolated
     _Verifier().operation(root, type(root.parent_op()))
 
 
@@ -103,6 +108,28 @@ class _Verifier:
             blocks,
             *numbers,
         )
+
+
+def _verify_isolated(trait: IsolatedFromAbove, op: Operation) -> None:
+    """What the trait of xDSL checks, which climbs from each operand to `op`: most are of blocks that were just seen."""
+    del trait
+    regions = list(op.regions)
+    inside: set[int] = set()
+    while regions:
+        region = regions.pop()
+        inside.update(map(id, region.blocks))
+        for block in region.blocks:
+            child = block.first_op
+            while child is not None:
+                for operand in operands_of(child):
+                    owner = operand.owner
+                    home = owner if isinstance(owner, Block) else owner.parent
+                    if id(home) not in inside and (not op.is_ancestor(owner) or owner is op):
+                        message = f"Operation using value defined out of its IsolatedFromAbove parent: {child}"
+                        raise VerifyException(message)
+                if child.regions and not child.has_trait(IsolatedFromAbove):
+                    regions += child.regions
+                child = child.next_op
 
 
 def _kinds(op: Operation) -> list[object]:
