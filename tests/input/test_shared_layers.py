@@ -129,3 +129,31 @@ def test_a_fault_of_a_shared_layer_names_a_line_of_it() -> None:
     text = LayeredProgram(6).text.replace("stablehlo.tanh", "chlo.frobnicate")
     with pytest.raises(CompileError, match=r"layers.mlir:\d+:\d+"):
         compiled(text, True)
+
+
+def test_what_is_the_same_for_all_layers_is_there_once() -> None:
+    """Each layer computes it: the first and the last for themselves, those between read that of the first of them."""
+    lines: list[str] = []
+    for n in range(8):
+        lines += [
+            f"%c{n} = stablehlo.constant dense<3> : tensor<i32>",
+            f"%d{n} = stablehlo.add %p, %c{n} : tensor<i32>",
+            f"%e{n} = stablehlo.multiply %d{n}, %p : tensor<i32>",
+            f"%f{n} = stablehlo.dynamic_slice %x{n}, %e{n}, %d{n}, sizes = [8, 16] : "
+            "(tensor<8x16xf32>, tensor<i32>, tensor<i32>) -> tensor<8x16xf32>",
+            f"%g{n}_0 = stablehlo.tanh %f{n} : tensor<8x16xf32>",
+            *(f"%g{n}_{k} = stablehlo.add %g{n}_{k - 1}, %f{n} : tensor<8x16xf32>" for k in range(1, 16)),
+            f"%x{n + 1} = stablehlo.dot_general %g{n}_15, %w, contracting_dims = [1] x [0] : "
+            "(tensor<8x16xf32>, tensor<16x16xf32>) -> tensor<8x16xf32>",
+        ]
+    text = (
+        "func.func @main(%x0: tensor<8x16xf32>, %w: tensor<16x16xf32>, %p: tensor<i32>) -> tensor<8x16xf32> {\n"
+        + "\n".join(lines)
+        + "\nreturn %x8 : tensor<8x16xf32>\n}"
+    )
+    module = read_module(text, get_context())
+    ShareLayersPass().apply(get_context(), module)
+    main = next(op for op in module.body.block.ops if not op.attributes)
+    names = [op.name for op in main.walk()]
+    assert names.count("func.call") == 5
+    assert names.count("stablehlo.multiply") == names.count("stablehlo.dynamic_slice") + 1 == 4

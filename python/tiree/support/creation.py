@@ -77,7 +77,8 @@ def copied(op: OperationT, values: dict[SSAValue, SSAValue]) -> OperationT:
 def erase_unused(ops: Iterable[Operation]) -> None:
     """Takes operations whose results nobody reads out of their blocks, each when those before have gone."""
     for op in ops:
-        if any(result.first_use is not None for result in op.results):
-            raise ValueError(f"a result of {op.name} is still read")
+        for result in op.results:
+            if result.first_use is not None:
+                raise ValueError(f"a result of {op.name} is still read")
         op.detach()
         op.drop_all_references()

@@ -99,6 +99,7 @@ class Outliner:
             self._call(layer, results, name)
         for layer in others:
             erase_unused(reversed(layer.own))
+            self._read_the_same(model, layer, same)
         function = _function(name, model, results)
         for layer in (model, *others):
             for index in reversed(layer.left):
@@ -244,6 +245,14 @@ class Outliner:
                 return True
             user, place = parent, self.flow.place(parent)
         return not layer.first <= place < layer.end
+
+    def _read_the_same(self, model: Layer, layer: Layer, same: set[int]) -> None:
+        """What is the same for all layers is that of the first from now on."""
+        for offset in same:
+            results = self.flow.ops[model.first + offset].results
+            for old, new in zip(self.flow.ops[layer.first + offset].results, results, strict=True):
+                if old.first_use is not None:
+                    old.replace_all_uses_with(new)
 
     def _call(self, layer: Layer, results: Sequence[tuple[int, int]], name: str) -> None:
         """Puts the call behind the layer and lets all outside read its results."""

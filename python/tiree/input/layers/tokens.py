@@ -7,7 +7,7 @@ weights agree. Operations that must not be shared have no number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, ComplexType, IntegerType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -90,8 +90,11 @@ class Tokens:
         if not may_be and not (name in _CALLS and self._callee_may_be(op)):
             return None
         operands, results = operands_of(op), op.results
-        types = self._attributes([*map(type_of, operands), *map(type_of, results)])
-        if not self._plain.issuperset(types) and not self._are_plain(op, types):
+        properties, attributes = ({}, {}) if is_weight(op) else (op.properties, op.attributes)
+        types = [*map(type_of, operands), *map(type_of, results)]
+        numbers = self._attributes([*types, *properties.values(), *attributes.values()])
+        of_types = numbers[: len(types)]
+        if not self._plain.issuperset(of_types) and not self._are_plain(op, of_types):
             return None
         regions: list[object] = []
         if op.regions:
@@ -102,41 +105,31 @@ class Tokens:
                     if key is None:
                         return None
                     regions.append(key)
-        data = () if is_weight(op) else self._data(op)
-        key = (name, len(operands), len(results), *types, *regions, *data)
+        counts = len(operands), len(results), len(properties)
+        key = (name, *counts, *properties, *attributes, *numbers, *regions)
         return self._numbers.setdefault(key, len(self._numbers))
-
-    def _data(self, op: Operation) -> tuple[object, ...]:
-        """Properties and attributes."""
-        properties, attributes = op.properties, op.attributes
-        if not attributes:
-            return (*properties, *self._attributes(properties.values()))
-        return (
-            *properties, len(properties), *attributes,
-            *self._attributes((*properties.values(), *attributes.values())),
-        )  # fmt: skip
 
     def _block(self, block: Block, numbering: dict[SSAValue, int]) -> tuple[object, ...] | None:
         """A body: its operations and where their operands come from; what is of outside counts by its place."""
         for argument in block.args:
             numbering[argument] = len(numbering)
-        keys: list[object] = [tuple(self._attributes(map(type_of, block.args)))]
+        keys: list[object] = [tuple(self._attributes([*map(type_of, block.args)]))]
         for op in block.ops:
             token = self._of(op, numbering)
             if token is None or op.successors:
                 return None
-            data = self._data(op) if is_weight(op) else ()
+            given = (*op.properties.items(), *op.attributes.items()) if is_weight(op) else ()
             places = tuple([numbering.setdefault(value, len(numbering)) for value in operands_of(op)])
             for result in op.results:
                 numbering[result] = len(numbering)
-            keys.append((token, data, places))
+            keys.append((token, *((one, self._attribute(value)) for one, value in given), places))
         return tuple(keys)
 
-    def _attributes(self, attributes: Iterable[Attribute]) -> list[int]:
-        attributes = list(attributes)
-        numbers = list(map(self._by_identity.get, map(id, attributes)))
-        known = [number for number in numbers if number is not None]
-        return known if len(known) == len(attributes) else [self._attribute(one) for one in attributes]
+    def _attributes(self, attributes: Sequence[Attribute]) -> list[int]:
+        try:
+            return list(map(self._by_identity.__getitem__, map(id, attributes)))
+        except KeyError:
+            return [self._attribute(one) for one in attributes]
 
     def _attribute(self, attribute: Attribute) -> int:
         number = self._by_identity.get(id(attribute))
