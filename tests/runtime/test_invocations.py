@@ -300,7 +300,7 @@ class TestThreads:
         call = (
             (lambda: results.append(waits.double_after(fence, 4)))
             if what == "wait"
-            else (lambda: results.append(waits.spin(30_000_000)))
+            else (lambda: results.append(waits.spin(150_000_000)))
         )
         thread = threading.Thread(target=call)
         thread.start()

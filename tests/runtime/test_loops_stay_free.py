@@ -113,9 +113,13 @@ def test_a_long_dispatch(device: rt.HalDevice, long: bytes) -> None:
 
     async def main() -> None:
         for call in (square.call_async, square.begin, square.call_async):
-            count, result = await ticks(call(A))
+            # A busy machine may give the loop no turn during one dispatch.
+            for _ in range(10):
+                count, result = await ticks(call(A))
+                assert np.array_equal(result, A)
+                if count >= 10:
+                    break
             assert count >= 10
-            assert np.array_equal(result, A)
 
     asyncio.run(main())
 

@@ -53,7 +53,7 @@ class TestWaiting:
         assert len({str(one) for one in found}) == 1
 
     def test_has_a_timeout_and_hears_of_failures(self, spin: rt.FunctionInvoker) -> None:
-        call = spin.limited(timeout=0.3).begin(2_000_000_000)
+        call = spin.limited(timeout=1.0).begin(2_000_000_000)
         heard: list[BaseException] = []
 
         def wait() -> None:

@@ -191,6 +191,11 @@ def test_comparisons() -> None:
     assert difference(one, one[:2]) == "shape [2] instead of [3]"
     assert difference(one, np.array([1.0, np.nan, -np.inf], np.float32)) is not None
     assert difference(np.array([255], np.uint8), np.array([-1], np.int8)) is None
+    # Where something is added up, small terms are lost beside a large one; nowhere else.
+    large, lost, tiny = (np.array([3e38, each], np.float32) for each in (1.0, 2.0, 1e-39))
+    assert difference(large, lost) is None
+    assert difference(large, lost, sums=False) == "1 of 2 values off, the first 2.0 instead of 1.0"
+    assert difference(np.array([3e38, 0], np.float32), tiny, sums=False) is None
     assert difference(np.array([True]), np.array([1], np.int8)) is None
     assert equal(one, one) is None
     assert equal(one, one * np.float32(1 + 2**-22)) is not None
