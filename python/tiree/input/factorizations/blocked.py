@@ -81,10 +81,11 @@ def subtract_products(
         with k.loop(0, whole, TOGETHER) as q:
             several = [v[r, q0 + q + n] for n in range(TOGETHER)]
             with k.loop(0, j1 - j0) as j:
-                value = a[r, j0 + j]
-                for n, factor in enumerate(several):
-                    value = value - factor * u[q + n, j]
-                a[r, j0 + j] = value
+                # The sum first: it is the smaller, and so is what rounding takes of it.
+                total = several[0] * u[q, j]
+                for n, factor in enumerate(several[1:], 1):
+                    total = total + factor * u[q + n, j]
+                a[r, j0 + j] = a[r, j0 + j] - total
         with k.loop(whole, q1 - q0) as q:
             factor = v[r, q0 + q]
             with k.loop(0, j1 - j0) as j:

@@ -7,6 +7,7 @@ from xdsl.ir import Operation
 
 from tiree.input.factorizations.arrays import Array, Slice
 from tiree.input.factorizations.batches import element_of, from_kernel, product, to_kernel
+from tiree.input.factorizations.blocked_cholesky import LARGE, factor_lower
 from tiree.input.factorizations.kernel import LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
 from tiree.input.lowering.dims import common_sizes, require_equal
@@ -57,8 +58,11 @@ def factor(
 
     The other triangle is zero with `nans`, where a matrix that fails gives NaN all over, and as it was without.
     """
+    size = shape[1]
+    if lower and isinstance(size, int) and size > LARGE:
+        return factor_lower(lowering, a, (shape[0], size, size), nans)
     k = LoopKernel(lowering, shape[0], element_of(a))
-    n, size = k.extent(shape[1]), shape[1]
+    n = k.extent(size)
     source = k.input(a) if isinstance(size, int) else k.sized_input(a)
     if isinstance(size, int):
         result: Matrix = k.output([size, size], complex=source.is_complex)
