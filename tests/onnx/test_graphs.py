@@ -133,6 +133,41 @@ func.func @net(%x: !torch.vtensor<[?,3],f32>) -> !torch.vtensor<[?,4],f32>
 """
 
 
+_OLD = """
+func.func @broadcast(%a: !torch.vtensor<[2,3,4],f32>, %b: !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,4],f32>
+    attributes {torch.onnx_meta.opset_version = 6 : si64} {
+  %r = torch.operator "onnx.Add"(%a, %b) {torch.onnx.broadcast = 1 : si64, torch.onnx.axis = 1 : si64}
+    : (!torch.vtensor<[2,3,4],f32>, !torch.vtensor<[3],f32>) -> !torch.vtensor<[2,3,4],f32>
+  return %r : !torch.vtensor<[2,3,4],f32>
+}
+func.func @attributes(%a: !torch.vtensor<[2,3],f32>) -> !torch.vtensor<[1,3],f32>
+    attributes {torch.onnx_meta.opset_version = 10 : si64} {
+  %r = torch.operator "onnx.ReduceSum"(%a) {torch.onnx.axes = [0 : si64], torch.onnx.keepdims = 0 : si64}
+    : (!torch.vtensor<[2,3],f32>) -> !torch.vtensor<[3],f32>
+  %c = torch.operator "onnx.Clip"(%r) {torch.onnx.max = 6.0 : f32}
+    : (!torch.vtensor<[3],f32>) -> !torch.vtensor<[3],f32>
+  %u = torch.operator "onnx.Unsqueeze"(%c) {torch.onnx.axes = [0 : si64]}
+    : (!torch.vtensor<[3],f32>) -> !torch.vtensor<[1,3],f32>
+  return %u : !torch.vtensor<[1,3],f32>
+}
+func.func @flattened(%a: !torch.vtensor<[2,3,4],f32>) -> !torch.vtensor<[2,3,4],f32>
+    attributes {torch.onnx_meta.opset_version = 12 : si64} {
+  %r = torch.operator "onnx.Softmax"(%a) : (!torch.vtensor<[2,3,4],f32>) -> !torch.vtensor<[2,3,4],f32>
+  return %r : !torch.vtensor<[2,3,4],f32>
+}
+"""
+
+
+def test_operators_of_older_opsets_mean_what_they_meant() -> None:
+    module = _load(_OLD)
+    a, b = np.arange(24, dtype=np.float32).reshape(2, 3, 4), np.array([1, 2, 3], np.float32)
+    np.testing.assert_array_equal(np.asarray(module.broadcast(a, b)), a + b[:, None])
+    x = np.array([[1, 2, 3], [4, 5, 6]], np.float32)
+    np.testing.assert_array_equal(np.asarray(module.attributes(x)), [[5, 6, 6]])
+    powers = np.exp(a - a.max((1, 2), keepdims=True))
+    np.testing.assert_allclose(np.asarray(module.flattened(a)), powers / powers.sum((1, 2), keepdims=True), 1e-5)
+
+
 def test_sizes_that_are_known_late() -> None:
     module = _load(_TEXT)
     for rows in (1, 5):

@@ -78,7 +78,7 @@ def _eye_like(node: Node) -> SSAValue:
 def _range(node: Node) -> SSAValue:
     """Of constants, or of as many as the text says."""
     build = node.build
-    start, limit, delta = (build.reshape(node.input(index), []) for index in range(3))
+    start, _, delta = (build.reshape(node.input(index), []) for index in range(3))
     known = [node.numbers(index) for index in range(3)]
     declared = node.static_result()
     if all(array is not None for array in known):
@@ -88,7 +88,6 @@ def _range(node: Node) -> SSAValue:
         count = declared[0]
     else:
         raise Unsupported("with a length that is known late only")
-    del limit
     element = element_of(start)
     return build.add_(start, build.multiply(build.counted([count], 0, element), delta))
 

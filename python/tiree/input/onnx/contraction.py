@@ -189,10 +189,9 @@ def _determinant(node: Node) -> SSAValue:
     matrix = build.reshape(value, [int(np.prod(shape[:-2], dtype=np.int64)), size, size])
     batch = shape_of(matrix)[0]
     result = build.full(element_of(value), [batch], 1)
-    for step in range(size):
+    for _ in range(size):
         matrix, factor = _eliminated(build, matrix)
         result = build.multiply(result, factor)
-        del step
     return build.reshape(result, shape[:-2])
 
 

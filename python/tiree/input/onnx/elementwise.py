@@ -25,18 +25,16 @@ def binary(name: str) -> Conversion:
     def convert(node: Node) -> SSAValue:
         a, b = node.input(0), node.input(1)
         if node.version < 7 and (node.int("broadcast", 0) or node.has("axis")):
-            b = _aligned(node, a, b)
+            b = _aligned(node, b)
         return node.build.binary(name, a, b)
 
     return convert
 
 
-def _aligned(node: Node, a: SSAValue, b: SSAValue) -> SSAValue:
+def _aligned(node: Node, b: SSAValue) -> SSAValue:
     """Before opset 7 the second operand's dimensions are those of the first from `axis` on."""
     rank, own = node.rank(0), node.rank(1)
-    axis = node.axis(rank - own, rank) if own else rank
-    del a
-    return node.build.unsqueeze(b, range(own, own + rank - axis - own)) if own else b
+    return node.build.unsqueeze(b, range(own, rank - node.axis(rank - own, rank))) if own else b
 
 
 def compare(direction: str) -> Conversion:

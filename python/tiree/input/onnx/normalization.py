@@ -35,7 +35,7 @@ def _batch(node: Node) -> list[SSAValue | None]:
     wide = widened(element)
     x = build.convert(value, wide)
     scale, offset, mean_, variance = (build.convert(node.input(index), wide) for index in range(1, 5))
-    trains = bool(node.int("training_mode", 0)) if node.version >= 14 else len(node.op.results) > 1
+    trains = bool(node.int("training_mode", 0)) if node.version >= 14 else any(node.is_used(i) for i in range(1, 5))
     if trains and node.version < 14:
         raise Unsupported(f"in training, of opset {node.version},")
     results: list[SSAValue | None] = []

@@ -61,7 +61,7 @@ def _counts(places: Windows, dim: int, padded: bool) -> np.ndarray:
 
 def _maximum(node: Node) -> list[SSAValue | None]:
     build, value, places = node.build, node.input(0), _windows(node)
-    if node.is_used(1) or len(node.op.results) > 1:
+    if node.is_used(1):
         return list(_with_places(node, value, places))
     return [pooled(build, value, places, "maximum", lowest(element_of(value)))]
 

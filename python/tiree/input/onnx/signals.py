@@ -81,7 +81,7 @@ def _real_inverse(node: Node, axis: int) -> SSAValue:
 
 def _stft(node: Node) -> SSAValue:
     build, value = node.build, node.input(0)
-    batch, length, parts = node.static(0)
+    _, length, parts = node.static(0)
     step = int(_number(node, 1, "steps"))
     window = node.optional(2)
     if node.optional(3) is not None:
@@ -93,7 +93,6 @@ def _stft(node: Node) -> SSAValue:
     frames = build.concatenate([build.unsqueeze(build.part(value, 1, at, at + size), [1]) for at in starts], 1)
     if window is not None:
         frames = build.multiply(frames, build.unsqueeze(window, [0, 1, 3]))
-    del batch
     onesided = bool(node.int("onesided", 1)) and parts == 1
     return _transformed(build, frames, False, onesided)
 

@@ -68,6 +68,7 @@ LIMITS: dict[str, str] = {
     "LSTM": "`?`",
     "GRU": "`?`",
     "Loop": "collected parts whose number is known late only; carried values that change shape",
+    "MatMul": "batches that are `?` in both operands and differ when the program runs (an error then)",
     "OneHot": "a depth that neither is constant nor stands in the text",
     "Pad": "pads that are not constant",
     "RNN": "`?`",
