@@ -243,13 +243,14 @@ class DumpExecutables(PipelineObserver):
 
     def _write_benchmarks(self, folder: str, module: ModuleOp) -> None:
         from tiree.dialects import print_module
-        from tiree.hal.dispatch_benchmarks import DispatchBenchmarks
+        from tiree.hal.dispatch_benchmarks import DispatchBenchmarks, needed_flags
 
         benchmarks = DispatchBenchmarks(module)
         for name, benchmark in benchmarks.modules():
             path = os.path.join(folder, f"{self._name}_{name}_benchmark.mlir")
             with open(path, "w", encoding="utf-8") as stream:
-                stream.write(f"// tiree-compile --compile-from={_BENCHMARKED} THIS_FILE -o FILE.vmfb\n")
+                flags = f"--compile-from={_BENCHMARKED}{needed_flags(benchmark)}"
+                stream.write(f"// tiree-compile {flags} THIS_FILE -o FILE.vmfb\n")
                 stream.write("// tiree-benchmark-module --module=FILE.vmfb --batch_size=100\n")
                 stream.write(print_module(benchmark))
         for name in benchmarks.left_out:

@@ -123,3 +123,18 @@ def test_repeated_dispatches(tmp_path: Path) -> None:
     done = ours("compile", tmp_path / "p.mlir", CPU, flag[:-1] + "0", "-o", made)
     assert done.code == 1
     assert "is not between 1 and" in done.err
+
+
+def test_kernels_that_are_part_of_the_host_program(tmp_path: Path) -> None:
+    model = "--iree-execution-model=inline-static"
+    files, _ = written(tmp_path, model)
+    for name, path in files.items():
+        assert path.read_text().startswith(f"// tiree-compile {FROM} {model} ")
+        made = path.with_suffix(".vmfb")
+        done = ours("compile", path, FROM, "-o", made)
+        assert done.code == 1
+        assert "vmvx-inline" in done.err
+        assert f"use {model}" in done.err
+        assert ours("compile", path, FROM, model, "-o", made).code == 0
+        done = ours("benchmark-module", f"--module={made}", "--batch_size=2", "--benchmark_min_time=2x")
+        assert re.search(rf"BM_{name}/process_time/real_time .* 2 ", done.out), done.out

@@ -33,7 +33,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue, TypedAttribut
 
 from tiree.dialects import hal, stream, util
 from tiree.dialects.arith import ConstantOp, constant_of
-from tiree.hal.targets import symbol_path
+from tiree.hal.targets import INLINE_BACKEND, symbol_path
 
 # Bindings start at multiples of this: what allocators of devices align memory to.
 _ALIGNMENT = 64
@@ -114,6 +114,13 @@ class DispatchBenchmarks:
             ops.append(_initializer(f"{name}_buffer", total, affinity))
             ops.append(_function(name, entry.dispatch, call, affinity))
         return ModuleOp(ops, dict(self.module.attributes))
+
+
+def needed_flags(benchmark: ModuleOp) -> str:
+    """What `tiree-compile` is told beside the phase to make a file of the module."""
+    executables = [op for op in benchmark.ops if isinstance(op, hal.ExecutableOp)]
+    inline = any(one.target.backend.data == INLINE_BACKEND for op in executables for one in op.variants)
+    return " --iree-execution-model=inline-static" if inline else ""
 
 
 def _constants(values: Sequence[SSAValue]) -> tuple[TypedAttribute, ...] | None:

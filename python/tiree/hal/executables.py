@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue, TypedAttribute
 
 from tiree.dialects import hal
 from tiree.dialects.arith import constant_of
-from tiree.hal.targets import DeviceTargets, symbol_path
+from tiree.hal.targets import INLINE_BACKEND, DeviceTargets, symbol_path
 from tiree.support.errors import CompileError, Diagnostic
 
 
@@ -64,6 +64,9 @@ class Executables:
         if executable.binaries:
             named = self.variants(name, device) or executable.binaries[:1]
             return [SymbolRefAttr(name, [one.sym_name.data]) for one in named]
+        if executable.variants and all(one.target.backend.data == INLINE_BACKEND for one in executable.variants):
+            what = f"executable @{name} is for {INLINE_BACKEND}, which makes kernels part of the host program"
+            raise CompileError(Diagnostic(what, hint="use --iree-execution-model=inline-static"))
         raise CompileError(
             Diagnostic(
                 f"executable @{name} has not been translated to machine code",

@@ -10,6 +10,9 @@ from tiree.dialects import hal, stream, util
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.symbols import SymbolNames
 
+INLINE_BACKEND = "vmvx-inline"
+"""Its kernels become part of the host program, which only the model inline-static has."""
+
 
 def device_globals(module: ModuleOp) -> Sequence[util.GlobalOp]:
     """The globals that hold devices. Raises `CompileError` when the module names none."""
