@@ -22,6 +22,7 @@ from tiree.input.expansions import (
     random_bits,
     random_numbers,
     scan,
+    wider_bodies,
 )
 from tiree.input.expansions.build import Build
 
@@ -38,4 +39,5 @@ EXPANSIONS: dict[str, Expansion] = {
     **random_bits.EXPANSIONS,
     **random_numbers.EXPANSIONS,
     **scan.EXPANSIONS,
+    **wider_bodies.EXPANSIONS,
 }
