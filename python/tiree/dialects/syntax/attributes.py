@@ -38,7 +38,7 @@ from xdsl.utils.lexer import Input
 from xdsl.utils.mlir_lexer import StringLiteral
 
 from tiree.dialects.dense import DenseAttr
-from tiree.dialects.syntax import constants, locations, vhlo
+from tiree.dialects.syntax import constants, locations
 from tiree.dialects.syntax.floats import float_of_bits
 from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.resources import find_resources
@@ -92,8 +92,10 @@ class AttributeReader(Scanner):
                 return FunctionType.from_lists(*self.read_function_type())
             if self.peek() != "!":
                 return None
-        if vhlo.begins(self, "!"):
-            found = vhlo.read_type(self)
+        if self._at_vhlo("!"):
+            from tiree.dialects.syntax.vhlo import read_type
+
+            found = read_type(self)
         else:
             self.to_tokens()
             found = super().parse_optional_type()
@@ -295,11 +297,17 @@ class AttributeReader(Scanner):
         """`@name` without the sign."""
         return self.read_symbol().root_reference.data
 
+    def _at_vhlo(self, sign: str) -> bool:
+        """Whether a type (`!`) or attribute (`#`) of VHLO comes next; what reads it is loaded then."""
+        return self.text.startswith((f"{sign}vhlo.", f"{sign}vhlo<"), self.skip())
+
     def read_hash(self) -> Attribute | None:
         """A dialect attribute or alias: `#name`, `#dialect.attr<...>`."""
         match = _HASH.match(self.text, self.p)
-        if vhlo.begins(self, "#"):
-            return vhlo.read_attribute(self)
+        if self._at_vhlo("#"):
+            from tiree.dialects.syntax.vhlo import read_attribute
+
+            return read_attribute(self)
         if match is None:
             return self._read_by_xdsl()
         if (found := self._cached(match.group(0).lstrip(), match.end())) is not None:

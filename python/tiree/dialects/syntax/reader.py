@@ -23,7 +23,6 @@ from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.lexer import Span
 
 from tiree.dialects.registry import canonical_name
-from tiree.dialects.syntax import vhlo
 from tiree.dialects.syntax.attributes import AttributeReader
 from tiree.dialects.syntax.long_text import CutText
 from tiree.dialects.syntax.repeated_lines import RepeatedLines
@@ -224,7 +223,10 @@ class Reader(AttributeReader):
         inputs, outputs = self.read_function_type()
         operands = self.resolve_all(names, inputs, types_at)
         if is_vhlo:
-            name, properties, attributes = vhlo.translated(self, name, position, {**attributes, **properties})
+            # Loaded for files that hold VHLO: it brings the tables of the bytecode.
+            from tiree.dialects.syntax.vhlo import translated
+
+            name, properties, attributes = translated(self, name, position, {**attributes, **properties})
             cls = self.op_class(name, position)
         elif attributes:
             _move_properties(cls, properties, attributes)
@@ -238,7 +240,9 @@ class Reader(AttributeReader):
             location=self.location_at(position),
         )
         if is_vhlo and name == "func.func":
-            vhlo.finish_function(op)
+            from tiree.dialects.syntax.vhlo import finish_function
+
+            finish_function(op)
         return op
 
     def _read_region_list(self) -> list[Region]:

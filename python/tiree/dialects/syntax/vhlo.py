@@ -96,11 +96,6 @@ _ENUMS: dict[str, type[stablehlo_attrs.EnumAttr]] = {
 }
 
 
-def begins(reader: AttributeReader, sign: str) -> bool:
-    """Whether a type (`!`) or attribute (`#`) of VHLO comes next."""
-    return reader.text.startswith((f"{sign}vhlo.", f"{sign}vhlo<"), reader.skip())
-
-
 def _head(reader: AttributeReader) -> str:
     """Takes `!vhlo.name_v1` or `#vhlo<name_v1`; gives the name."""
     match = _NAME.match(reader.text, reader.p)
