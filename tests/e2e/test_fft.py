@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tiree
 import tiree.runtime as rt
+from tiree.input.factorizations import long_lines
 
 jax = pytest.importorskip("jax", reason="its text is what is compiled")
 jnp = jax.numpy
@@ -95,10 +96,16 @@ def test_an_impulse_is_exact() -> None:
 
 
 LONG = [16384, 3**9, 2 * 7**5, 40000, 32768, 65536 + 2]
-"""One line of them is split over workgroups: all of small factors but the last."""
+"""One line of them is split over workgroups, if it counts as long: all of small factors but the last."""
+
+
+@pytest.fixture
+def short_lines_are_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(long_lines, "LONG", 1 << 14)
 
 
 @pytest.mark.parametrize("n", LONG)
+@pytest.mark.usefixtures("short_lines_are_long")
 def test_long_lines(n: int) -> None:
     pair, half = numbers(n, dtype=np.complex64), numbers(2, n // 2 + 1, dtype=np.complex64)
     check(
@@ -123,6 +130,7 @@ def _workgroups(function: Callable[..., Any], x: np.ndarray, tmp_path: Path) -> 
     return [d["workgroups"][0] for d in json.loads(report.read_text())["dispatches"] if d["strategy"] == "loops"]
 
 
+@pytest.mark.usefixtures("short_lines_are_long")
 def test_a_long_line_is_done_by_several_workgroups(tmp_path: Path) -> None:
     programs: list[tuple[Callable[..., Any], np.ndarray]] = [
         (jnp.fft.fft, numbers(65536, dtype=np.complex64)),
@@ -143,6 +151,14 @@ def test_what_irfft_does_not_look_at() -> None:
     np.testing.assert_array_equal(np.asarray(program.main(half)), np.asarray(program.main(other)))
 
 
+def test_a_million_points(tmp_path: Path) -> None:
+    x = numbers(1 << 20, dtype=np.complex64)
+    check([(jnp.fft.fft, np.fft.fft, x)])
+    assert min(_workgroups(jnp.fft.fft, x, tmp_path)) >= 8
+    assert _workgroups(jnp.fft.fft, x[: 1 << 18], tmp_path) == [1]
+
+
+@pytest.mark.usefixtures("short_lines_are_long")
 def test_long_lines_of_a_number_known_when_the_program_runs() -> None:
     text = """func.func @main(%x: tensor<?x32768xf32>) -> tensor<?x32768xf32> {
   %0 = stablehlo.fft %x, type = RFFT, length = [32768] : (tensor<?x32768xf32>) -> tensor<?x16385xcomplex<f32>>

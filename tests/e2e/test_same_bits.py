@@ -67,6 +67,7 @@ KINDS: dict[str, tuple[Callable[..., Any], tuple[np.ndarray, ...]]] = {
     "gather": (lambda x, i: x[i], (LONG, AT)),
     "histogram": (lambda x: jnp.histogram(x[:30_000], bins=20)[0], (LONG,)),
     "fft": (lambda x: (jnp.abs(jnp.fft.rfft(x[:65536])), jnp.real(jnp.fft.fft(x[:30_011] + 0j))), (LONG,)),
+    "long fft": (lambda x: jnp.abs(jnp.fft.fft(jnp.pad(x, (0, (1 << 20) - x.size)) + 0j))[:1000], (LONG,)),
     "fft of two": (lambda x: jnp.abs(jnp.fft.fft2(x)), (CUBE,)),
     "cholesky": (jnp.linalg.cholesky, (DEFINITE,)),
     "solve": (lambda a, b: jnp.linalg.solve(a, b), (DEFINITE, SQUARE)),
