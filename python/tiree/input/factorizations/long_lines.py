@@ -31,8 +31,8 @@ from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
 
 LONG = 1 << 20
-"""Lines from so many elements on are split. Shorter ones fit into caches: two workers took 0.9 to 2.7 times as long with
-the pieces of one (16,384 to 262,144 elements) as one worker with the whole."""
+"""Lines from so many elements on are split. Shorter ones fit into caches: two workers took 0.9 to 2.7 times as long
+with the pieces of one (16,384 to 262,144 elements) as one worker with the whole."""
 FEWEST_COLUMNS = 7
 FEWEST_ROWS = 32
 LEAST_TILE = 4096
