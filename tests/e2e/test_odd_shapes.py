@@ -173,6 +173,6 @@ def faults(bundle: Bundle, flags: list[str]) -> list[str]:
 def test_every_kind(shape: Shape, dtype: str) -> None:
     bundle = Bundle("odd", list(cases(shape, dtype)))
     wrong = faults(bundle, [])
-    if ALL and dtype != "complex64":  # bytecode has no complex numbers
-        wrong += faults(Bundle("odd", [case for case in bundle.cases if not case.name.startswith("fft")]), [VMVX])
+    if ALL:
+        wrong += faults(bundle, [VMVX])
     assert not wrong, "\n".join(wrong)

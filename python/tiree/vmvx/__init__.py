@@ -18,16 +18,17 @@ if TYPE_CHECKING:
 def configuration_passes(options: CompileOptions) -> list[ModulePass]:
     """What the phase `executable-configurations` does to variants of this backend."""
     from tiree.vmvx.inline import BACKEND
-    from tiree.vmvx.lower import SelectScalars
+    from tiree.vmvx.lower import SelectScalars, SplitPairs
 
     del options
-    return [SelectScalars(), SelectScalars(backend=BACKEND)]
+    return [SplitPairs(), SelectScalars(), SplitPairs(backend=BACKEND), SelectScalars(backend=BACKEND)]
 
 
 def target_passes(options: CompileOptions) -> list[ModulePass]:
     """What the phase `executable-targets` does to variants of this backend."""
     from tiree.vmvx.inline import BACKEND, InlineKernels
-    from tiree.vmvx.lower import LowerToLoops
+    from tiree.vmvx.lower import LowerToLoops, SplitPairs
     from tiree.vmvx.translate import TranslateToVMVX
 
-    return [LowerToLoops(), TranslateToVMVX(options), LowerToLoops(backend=BACKEND), InlineKernels()]
+    own = [SplitPairs(), LowerToLoops(), TranslateToVMVX(options)]
+    return [*own, SplitPairs(backend=BACKEND), LowerToLoops(backend=BACKEND), InlineKernels()]

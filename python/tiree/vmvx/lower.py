@@ -1,4 +1,6 @@
-"""`tiree-vmvx-select-strategies` and `tiree-vmvx-lower-to-loops`: as codegen does, in scalars, for `vmvx` variants."""
+"""`tiree-vmvx-split-complex`, `-select-strategies` and `-lower-to-loops`: as codegen does, in scalars, for variants of
+bytecode.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,16 @@ from xdsl.passes import ModulePass
 
 from tiree.codegen.cpu.lower_to_kernels import SCALARS, LowerToKernels
 from tiree.codegen.cpu.select_strategies import SelectStrategies
+from tiree.codegen.cpu.split_complex import SplitComplex
+
+
+@dataclass(frozen=True)
+class SplitPairs(SplitComplex, ModulePass):
+    """Replaces complex numbers by two numbers."""
+
+    name = "tiree-vmvx-split-complex"
+
+    backend: str = "vmvx"
 
 
 @dataclass(frozen=True)
