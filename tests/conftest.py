@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -19,6 +20,16 @@ _COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow], "d
 settings.register_profile("tests", derandomize=True, max_examples=50, **_COMMON)
 settings.register_profile("search", max_examples=1000, **_COMMON)
 settings.load_profile("tests")
+
+
+@pytest.fixture(autouse=True)
+def _types_of_jax() -> Iterator[None]:
+    """A test that makes JAX's numbers 64 bits wide for good changes the programs of those that follow it."""
+    yield
+    jax = sys.modules.get("jax")
+    if jax is not None and jax.config.jax_enable_x64:
+        jax.config.update("jax_enable_x64", False)
+        pytest.fail("jax_enable_x64 is left on; write `with jax.enable_x64(True):`")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -161,6 +161,7 @@ OPTIONS: dict[str, Any] = {
     "opt_const_eval": False, "opt_const_expr_hoisting": False, "opt_const_expr_max_size_increase_threshold": 9,
     "execution_model": "async-external",
     "hal_memoization": False, "hal_indirect_command_buffers": False, "hal_link_executables": False,
+    "hal_benchmark_dispatch_repeat_count": 2,
     "hal_executable_debug_level": 1, "vm_emit_polyglot_zip": False, "vm_strip_source_map": True,
     "vm_strip_debug_ops": True, "dump_intermediates_to": "folder", "share_layers": False,
 }  # fmt: skip

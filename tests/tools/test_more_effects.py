@@ -10,11 +10,21 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 import tiree.runtime as rt
 import tiree.tools
+from onnx import helper, numpy_helper
 from tiree import _native
-from tiree.tools import as_module, convert_parameters, create_parameters, dump_parameters, new, parameter_files
+from tiree.tools import (
+    as_module,
+    convert_parameters,
+    create_parameters,
+    dump_parameters,
+    import_onnx,
+    new,
+    parameter_files,
+)
 from tools.effects import Effect, Ran, Shows, check, rows_of, run
 
 Rows = dict[str, Effect | tuple[Effect, ...]]
@@ -31,7 +41,26 @@ vm.func @f() -> () {
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("files")
     rt.save_archive_file({"w": np.arange(4, dtype=np.float32), "b": np.ones(2, np.int8)}, folder / "w.irpa")
-    return {"good.vmasm": GOOD.encode(), "w.irpa": (folder / "w.irpa").read_bytes()}
+    _save_model(folder / "m.onnx")
+    return {
+        "good.vmasm": GOOD.encode(),
+        **{name: (folder / name).read_bytes() for name in ("w.irpa", "m.onnx", "b.bin")},
+    }
+
+
+def _save_model(path: Path) -> None:
+    """Numbers in the shape of others, less those of a file beside the model."""
+    nodes = [
+        helper.make_node("Shape", ["z"], ["s"]),
+        helper.make_node("Reshape", ["x", "s"], ["r"]),
+        helper.make_node("Sub", ["r", "b"], ["y"]),
+    ]
+    constants = [numpy_helper.from_array(np.array([1.5], np.float32), "b")]
+    ends = [helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+            for name, shape in (("x", ["n", 2, 2]), ("z", ["n", 4]), ("y", None))]  # fmt: skip
+    graph = helper.make_graph(nodes, "m", ends[:2], ends[2:], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    onnx.save(model, path, save_as_external_data=True, location="b.bin", size_threshold=0)
 
 
 def effect(given: str, shows: Shows, *base: str) -> Effect:
@@ -55,7 +84,18 @@ def _data(done: Ran, name: str = "o.irpa") -> dict[str, rt.ParameterIndexEntry]:
 
 CREATE = ("--output=o.irpa",)
 CONVERT = ("--parameters=w.irpa", "--output=o.irpa")
+ONNX = ("m.onnx",)
 TABLES: dict[str, tuple[Any, Rows]] = {
+    "import-onnx": (
+        import_onnx,
+        {
+            "help": effect("--help", prints("USAGE: "), *ONNX),
+            "o": effect("-o m.mlir", lambda done: b"onnx.Reshape" in done.files.get("m.mlir", b""), *ONNX),
+            "data-dir": effect("--data-dir=nowhere", lambda done: done.code == 1 and "nowhere" in done.err, *ONNX),
+            "data-prop": effect("--data-prop=false", lacks("-> !torch.vtensor<[?,4],f32>\n"), *ONNX),
+            "opset-version": effect("--opset-version=17", prints("opset_version = 17"), *ONNX),
+        },
+    ),
     "as-module": (
         as_module,
         {

@@ -17,19 +17,19 @@ FLAGS = (
     Flag("data-dir", "str", "the folder of weights in files of their own; the model's if empty", "", metavar="DIR"),
     Flag("data-prop", "bool", "infer shapes through computations of shapes", True),
     Flag("opset-version", "int", "bring older models to this opset first", 0),
-    Flag("no-verify", "action", "do not check the module", False),
 )
+_REFUSED = {"no-verify": "what is written is always checked, which costs little"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; `arguments` default to the command line."""
     given = sys.argv[1:] if arguments is None else list(arguments)
-    return guarded("tiree-import-onnx", lambda: _run(parse_flags(given, FLAGS)))
+    return guarded("tiree-import-onnx", lambda: _run(parse_flags(given, FLAGS, _REFUSED)))
 
 
 def _run(parsed: ParsedFlags) -> int:
     if parsed["help"]:
-        sys.stdout.write(help_text(USAGE, FLAGS))
+        sys.stdout.write(help_text(USAGE, FLAGS, _REFUSED))
         return 0
     if len(parsed.positional) != 1:
         raise fail("one model is needed", f"usage: {USAGE}")
@@ -59,8 +59,7 @@ def import_text(path: str, parsed: ParsedFlags) -> str:
         opset_version=parsed["opset-version"],
         data_prop=parsed["data-prop"],
     )
-    if not parsed["no-verify"]:
-        verify_module(module)
+    verify_module(module)
     return print_module(module, generic=False)
 
 
