@@ -11,13 +11,11 @@ import numpy as np
 
 @dataclass(frozen=True)
 class PhaseProgram:
-    """`calls` are (function, inputs, results); `parameters` are arrays by (scope, key). At the phases `refused`, Tiree
-    says that it cannot go on from iree-compile's text."""
+    """`calls` are (function, inputs, results); `parameters` are arrays by (scope, key)."""
 
     name: str
     text: str
     calls: Sequence[tuple[str, Sequence[Any], Sequence[Any]]]
-    refused: frozenset[str] = frozenset()
     parameters: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict[tuple[str, str], np.ndarray])
 
 
@@ -33,11 +31,8 @@ def one_function(
     body: str,
     inputs: Sequence[Any],
     function: Callable[..., Any],
-    refused: str = "",
 ) -> PhaseProgram:
     """One function `main` whose arguments are %a, %b, ...; the last line of `body` defines %r."""
     arguments = ", ".join(f"%{letter}: {type}" for letter, type in zip("abcd", types.split("; "), strict=False))
     text = f"func.func @main({arguments}) -> {result} {{\n{body}\n  return %r : {result}\n}}\n"
-    return PhaseProgram(
-        name, text, [("main", given, [function(*given)]) for given in inputs], frozenset(refused.split())
-    )
+    return PhaseProgram(name, text, [("main", given, [function(*given)]) for given in inputs])

@@ -97,7 +97,6 @@ def dynamic_programs() -> list[PhaseProgram]:
             f" : ({dynamic}, tensor<f32>) -> tensor<?x9xf32>",
             _ROWS,
             lambda a: np.pad(a, ((1, 2), (0, 1)), constant_values=2),
-            "executable-configurations",
         ),
         one_function(
             "dynamic_comparison",
