@@ -21,6 +21,8 @@ FAMILIES = {
     "number": ("float32", "int32", "uint8"),
     "any": ("float32", "int64", "bool"),
     "wide": ("float32", "float64"),
+    "single": ("float32",),
+    "double": ("float64",),
 }
 
 TOLERANCE = {"float16": 4e-3, "float32": 2e-5, "float64": 1e-12}
