@@ -208,6 +208,19 @@ def test_comparisons() -> None:
     assert within_ulps(np.array([np.inf], np.float32), np.array([3.4028235e38], np.float32), 5) is not None
 
 
+@pytest.mark.parametrize("sums", [True, False])
+def test_floats_of_every_width_compare(sums: bool) -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    names = [name for name in dir(ml_dtypes) if name.startswith(("float", "bfloat"))]
+    assert len(names) > 10
+    for name in names:
+        dtype = np.dtype(getattr(ml_dtypes, name))
+        values = np.array([1, 2, 4], np.float32).astype(dtype)
+        assert difference(values, values, sums=sums) is None, name
+        assert difference(values, values[::-1].copy(), sums=sums) is not None, name
+        assert almost_equal(values, values, 1e-4) is None, name
+
+
 def test_factors_may_differ_by_signs_but_not_in_what_they_are_for() -> None:
     random = np.random.RandomState(0)
     a = random.uniform(-1, 1, (2, 5, 5)).astype(np.float32)

@@ -138,7 +138,7 @@ def _step(dtype: np.dtype[Any]) -> float:
 
 
 def _limits(dtype: np.dtype[Any]) -> Any:
-    if dtype.kind in "fc":
+    if dtype.isbuiltin == 1:
         return np.finfo(dtype)
     import ml_dtypes
 
