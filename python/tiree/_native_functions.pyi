@@ -1,8 +1,8 @@
 """Types of the functions of `tiree._native`, beside `_native.pyi` to keep both short; no module of its own."""
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 from tiree._native import (
     DeviceArrayBase,
@@ -20,6 +20,7 @@ from tiree._native import (
 )
 
 _Path = str | os.PathLike[str]
+_T = TypeVar("_T")
 
 def import_array(array: Any, device: HalDevice | None = None, copy: bool | None = None) -> HalBufferView: ...
 def set_array_class(array_class: type[DeviceArrayBase]) -> None: ...
@@ -59,6 +60,7 @@ def time_invocations(
     fuel: int | None = None,
     timeout: float | None = None,
 ) -> float: ...
+def in_standard_float_mode(function: Callable[[], _T]) -> _T: ...
 def module_flatbuffer(path: _Path) -> bytes: ...
 def read_inputs(
     device: HalDevice, function: VmFunction, texts: Sequence[str]

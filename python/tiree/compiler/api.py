@@ -123,6 +123,7 @@ def _compile(
     options: Mapping[str, Any] | None = None,
     plugins: Sequence[Any] = (),
 ) -> Output:
+    from tiree import _native
     from tiree.compiler.output import Output
     from tiree.driver import run_job_in_pieces
     from tiree.tools.compile import job_from_flags, write_failed_report
@@ -145,7 +146,8 @@ def _compile(
     if "threads" in options:
         job.options = replace(job.options, threads=options["threads"])
     try:
-        output = Output(run_job_in_pieces(job), job.source)
+        # Constants are folded on this thread, and on those that it starts, which inherit its mode.
+        output = Output(_native.in_standard_float_mode(lambda: run_job_in_pieces(job)), job.source)
     except CompileError as error:
         write_failed_report(report, parsed["tiree-report"], error, job)
         if parsed["mlir-print-stacktrace-on-diagnostic"]:

@@ -6,6 +6,7 @@ mod attaching;
 mod calls;
 mod coroutines;
 mod errors;
+mod float_mode;
 mod foreign;
 mod hal;
 mod invoker;
@@ -66,6 +67,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hal::device::device_uris, module)?)?;
     module.add_function(wrap_pyfunction!(assembly::assemble, module)?)?;
     module.add_function(wrap_pyfunction!(assembly::disassemble, module)?)?;
+    module.add_function(wrap_pyfunction!(float_mode::in_standard_float_mode, module)?)?;
     module.add_function(wrap_pyfunction!(tracing::begin_trace, module)?)?;
     module.add_function(wrap_pyfunction!(tracing::end_trace, module)?)?;
     module.add_function(wrap_pyfunction!(tracing::collect_dispatches, module)?)?;

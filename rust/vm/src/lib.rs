@@ -26,6 +26,7 @@ pub mod bytecode;
 pub mod cconv;
 pub mod context;
 pub mod disasm;
+pub mod float_mode;
 mod interp;
 pub mod interrupt;
 pub mod invocation;

@@ -9,7 +9,7 @@ use super::{DispatchArguments, Entry, Failure, Share, cpu, variants, workgroup_i
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU32;
-use tiree_vm::{Result, Status};
+use tiree_vm::{Result, Status, float_mode};
 
 const PAGE: usize = 4096;
 
@@ -136,6 +136,7 @@ impl Library {
             binding_lengths: arguments.lengths.as_ptr(),
         };
         let local_size = usize::from(attributes.local_memory_pages) * PAGE;
+        let _floats = float_mode::standard();
         let body = |memory: &mut [u8]| {
             let [x, y, z] = workgroup_id(share.tiles.start, arguments.counts);
             let mut workgroup = WorkgroupState {

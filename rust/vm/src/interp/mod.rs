@@ -26,6 +26,7 @@ use self::state::{Signal, dispatch};
 use crate::bytecode::{Function, Inst, X, kind};
 use crate::cconv::Kind;
 use crate::context::{BytecodeInstance, Instance};
+use crate::float_mode;
 use crate::isa::reg;
 use crate::limits::{Account, Budget, Caller, Limits, MAX_STACK, too_many_calls};
 use crate::manner::Manner;
@@ -220,6 +221,7 @@ impl Machine {
 
     /// Executes until the outermost function returns, something waits, or an error ends it all.
     pub fn run(&mut self) -> Result<Exit> {
+        let _floats = float_mode::standard();
         if self.fp.is_null() {
             return Err(Status::failed_precondition("the invocation has already finished"));
         }
