@@ -86,6 +86,11 @@ def apply_binary(formula: Callable[[Complex, Complex, bool], Complex]) -> Callab
 # Magnitudes.
 
 
+def signed(x: Real) -> Real:
+    """`x` where its sign is that of a result: of NaN, whose sign the processors choose, 0."""
+    return x.unless(x.compare("uno", x), 0.0)
+
+
 def either_infinite(z: Complex) -> SSAValue:
     """Whether a part is infinite."""
     return z[0].s.or_(z[0].is_infinite(), z[1].is_infinite())
@@ -146,7 +151,7 @@ def _quotient(x: Complex, y: Complex) -> tuple[Real, Real, Real]:
 
 def unit(x: Real) -> Real:
     """1 with the sign of `x` where it is infinite, else 0 with it."""
-    return x.constant(0.0).unless(x.is_infinite(), 1.0).with_sign(x)
+    return x.constant(0.0).unless(x.is_infinite(), 1.0).with_sign(signed(x))
 
 
 def divide_formula(x: Complex, y: Complex, roomy: bool) -> Complex:
@@ -206,7 +211,7 @@ def _root(z: Complex) -> Complex:
     left = x.compare("olt", 0.0)
     real, imaginary = thin.where(left, wide), wide.where(left, thin)
     straight = y.is_infinite()
-    return real.unless(straight, float("inf")), imaginary.unless(straight, float("inf")).with_sign(y)
+    return real.unless(straight, float("inf")), imaginary.unless(straight, float("inf")).with_sign(signed(y))
 
 
 def root_formula(z: Complex, roomy: bool) -> Complex:
@@ -226,7 +231,7 @@ def _rsqrt(z: Complex, roomy: bool) -> Complex:
         real, imaginary = real / root, imaginary / root
     zero, infinite = s.and_(z[0].is_zero(), z[1].is_zero()), either_infinite(z)
     real = real.unless(zero, float("inf")).unless(infinite, 0.0)
-    return real, imaginary.unless(zero, float("nan")).unless(infinite, x.constant(0.0).with_sign(-z[1]))
+    return real, imaginary.unless(zero, float("nan")).unless(infinite, x.constant(0.0).with_sign(-signed(z[1])))
 
 
 def _log_of(z: Complex, squared_minus_one: Real) -> Complex:
@@ -258,7 +263,13 @@ def _log1p(z: Complex, roomy: bool) -> Complex:
 def _cbrt(z: Complex, roomy: bool) -> Complex:
     """The principal root: a third of the angle."""
     x, y = z
-    size, angle = hypot(z, roomy).cbrt(), y.atan2(x) / 3.0
+    scaled, _, root = _scale(z, roomy)
+    size, angle = _length(scaled).cbrt(), y.atan2(x) / 3.0
+    if root is not None:
+        # The scale is 2^600 or its inverse: a third of that comes back.
+        size = size * size.constant(1.0).unless(root.compare("ogt", 1.0), 2.0**200).unless(
+            root.compare("olt", 1.0), 2.0**-200
+        )
     flat = angle.is_zero()
     return size * angle.cos(), (size * angle.sin()).unless(flat, y)
 

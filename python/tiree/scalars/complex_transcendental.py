@@ -19,6 +19,7 @@ from tiree.scalars.complex_functions import (
     log_formula,
     product,
     root_formula,
+    signed,
     unit,
 )
 from tiree.scalars.reals import Real
@@ -46,16 +47,16 @@ def _grown(x: Real, far: SSAValue | None) -> Real:
 
 
 def _exp(z: Complex, roomy: bool) -> Complex:
-    """e^x (cos y + i sin y); a zero y stays, and e^-inf is 0 whatever y is."""
+    """e^x (cos y + i sin y); a zero y stays, and e^-inf is 0 whatever y is, +0 where y has no cosine."""
     x, y = z
     near, far = _far(x, roomy)
     size = near.exp()
     real, imaginary = _grown(size * y.cos(), far), _grown(size * y.sin(), far)
     s = x.s
     nothing = x.compare("oeq", float("-inf"))
-    real = real.unless(y.is_zero(), x.exp()).unless(nothing, x.constant(0.0).with_sign(real))
+    real = real.unless(y.is_zero(), x.exp()).unless(nothing, x.constant(0.0).with_sign(signed(real)))
     endless = s.and_(x.compare("oeq", float("inf")), s.not_(_is_finite(y)))
-    imaginary = imaginary.unless(y.is_zero(), y).unless(nothing, x.constant(0.0).with_sign(y))
+    imaginary = imaginary.unless(y.is_zero(), y).unless(nothing, x.constant(0.0).with_sign(signed(y)))
     return real.unless(endless, float("inf")), imaginary
 
 
@@ -103,7 +104,7 @@ def _cosine(z: Complex, roomy: bool) -> Complex:
     real, imaginary = _grown(x.cos() * cosh, far), -_grown(x.sin() * sinh, far)
     flat = x.s.or_(x.is_zero(), y.is_zero())
     one = x.constant(1.0)
-    zero = x.constant(0.0).with_sign(-(one.with_sign(x.sin()) * one.with_sign(y)))
+    zero = x.constant(0.0).with_sign(-(one.with_sign(signed(x.sin())) * one.with_sign(signed(y))))
     return real, imaginary.unless(flat, zero)
 
 
@@ -142,7 +143,7 @@ def _tanh(z: Complex, roomy: bool) -> Complex:
     imaginary = trace.where(far, tangent / bottom)
     endless = s.and_(size.is_infinite(), s.not_(_is_finite(y)))
     real = one.with_sign(x).where(far, real).unless(s.and_(flat, s.not_(far)), sinh / (square + 1.0).sqrt())
-    return real, imaginary.unless(flat, y).unless(endless, x.constant(0.0).with_sign(y))
+    return real, imaginary.unless(flat, y).unless(endless, x.constant(0.0).with_sign(signed(y)))
 
 
 def _tan(z: Complex, roomy: bool) -> Complex:
@@ -212,7 +213,7 @@ def _asin(z: Complex, roomy: bool) -> Complex:
     (p, q), (r, t) = _roots(z, roomy)
     endless, far_x, far_y = _endless(z)
     real = x.unless(endless, far_x).atan2(abs(p * r - q * t).unless(endless, abs(far_y)))
-    return real, _real_asinh(p * t - q * r).unless(endless, x.constant(float("inf")).with_sign(y))
+    return real, _real_asinh(p * t - q * r).unless(endless, x.constant(float("inf")).with_sign(signed(y)))
 
 
 def _acos(z: Complex, roomy: bool) -> Complex:
@@ -222,7 +223,7 @@ def _acos(z: Complex, roomy: bool) -> Complex:
     half = x.constant(1.0).unless(endless, 0.5)
     # Of a point at infinity the angle itself, else twice that of the roots.
     real = p.unless(endless, abs(far_y)).atan2(r.unless(endless, far_x)) * 2.0 * half
-    return real, _real_asinh(r * q - t * p).unless(endless, x.constant(float("inf")).with_sign(-y))
+    return real, _real_asinh(r * q - t * p).unless(endless, x.constant(float("inf")).with_sign(-signed(y)))
 
 
 def _acosh(z: Complex, roomy: bool) -> Complex:
@@ -253,6 +254,9 @@ def _atanh(z: Complex, roomy: bool) -> Complex:
     one = x.constant(1.0)
     gap = one - size
     real = (size * 4.0 / (gap * gap + y * y)).log1p() * 0.25
+    # Beside the poles, where y^2 vanishes, only y is left.
+    beside = s.and_(gap.is_zero(), abs(y).compare("olt", 2.0**-500))
+    real = real.unless(beside, (abs(y).log() - python_math.log(2.0)) * -0.5)
     # |z| is so large that 1 is nothing beside it: the real part is that of 1 / z.
     large, small = size.max(abs(y)), size.min(abs(y))
     ratio = small / large
@@ -262,11 +266,12 @@ def _atanh(z: Complex, roomy: bool) -> Complex:
     quarter = one * (python_math.pi / 2)
     unknown = y.compare("uno", y)
     angle = angle.unless(beyond, quarter.with_sign(y)).unless(unknown, y)
-    return real.unless(s.and_(x.is_zero(), unknown), x).with_sign(x), angle
+    return real.unless(s.and_(x.is_zero(), unknown), x).with_sign(signed(x)), angle
 
 
 def _atan(z: Complex, roomy: bool) -> Complex:
-    return _back(_atanh(_turned(z), roomy))
+    real, imaginary = _back(_atanh(_turned(z), roomy))
+    return real, imaginary.with_sign(signed(z[1]))
 
 
 def _atan2(y: Complex, x: Complex, roomy: bool) -> Complex:

@@ -26,6 +26,9 @@ _EXACT = frozenset(
 )  # fmt: skip
 """Operations whose results need no rounding when their operands are numbers of the small type."""
 
+_SIGNS = frozenset(["arith.negf", "math.absf"])
+"""Operations that change bits of the sign only."""
+
 
 class Expansion:
     """Rewrites the body of one kernel."""
@@ -105,7 +108,7 @@ class Expansion:
         name = self._operands[op][0]
         if name is None:
             return
-        bits = self.before(op, util.CallOp(f"narrow_{name}", [op.operands[0]], [i32]))
+        bits = self.before(op, util.CallOp(f"bits_{name}", [op.operands[0]], [i32]))
         op.operands[0] = self.before(op, arith.TruncIOp(bits, i16))
 
     def widen(self, op: Operation) -> None:
@@ -118,7 +121,18 @@ class Expansion:
         """`arith.truncf`."""
         name = self._small.get(op.results[0])
         if name is not None:
-            self._replace(op, self._narrowed(op, op.operands[0], name))
+            value = op.operands[0]
+            self._replace(op, value if self._keeps_bits(value, name) else self._narrowed(op, value, name))
+
+    def _keeps_bits(self, value: SSAValue, name: str) -> bool:
+        """Whether `value` is a number of the small type with another sign: rounding would make signalling NaN quiet."""
+        owner = value.owner
+        while isinstance(owner, Operation) and owner.name in _SIGNS:
+            value = owner.operands[0]
+            owner = value.owner
+        if self._small.get(value) == name:
+            return True
+        return isinstance(owner, util.CallOp) and owner.callee.string_value() == f"widen_{name}"
 
     def _narrowed(self, op: Operation, value: SSAValue, name: str) -> SSAValue:
         if value.type == f64:
@@ -136,7 +150,7 @@ class Expansion:
     def bitcast(self, op: Operation) -> None:
         source, target = self._operands[op][0], self._small.get(op.results[0])
         if source is not None and target is None:
-            bits = self.before(op, util.CallOp(f"narrow_{source}", [op.operands[0]], [i32]))
+            bits = self.before(op, util.CallOp(f"bits_{source}", [op.operands[0]], [i32]))
             self._replace(op, arith.TruncIOp(bits, i16).result)
         elif target is not None and source is None:
             bits = self.before(op, arith.ExtUIOp(op.operands[0], i32))

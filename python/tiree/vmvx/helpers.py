@@ -6,6 +6,40 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tiree.support.typed import symbol_of
 
+# A number that is a bf16 or f16 already, as bits: signalling NaN keeps its own, which `narrow` makes quiet.
+_BITS_BF16 = """
+util.func private @bits_bf16(%value: f32) -> i32 {
+  %c16 = arith.constant 16 : i32
+  %bits = arith.bitcast %value : f32 to i32
+  %high = arith.shrui %bits, %c16 : i32
+  util.return %high : i32
+}"""
+_BITS_F16 = """
+util.func private @bits_f16(%value: f32) -> i32 {
+  %c13 = arith.constant 13 : i32
+  %c16 = arith.constant 16 : i32
+  %top = arith.constant 32768 : i32
+  %low = arith.constant 32767 : i32
+  %scale = arith.constant 0x07800000 : f32
+  %all = arith.constant 2147483647 : i32
+  %infinite = arith.constant 2139095040 : i32
+  %special = arith.constant 31744 : i32
+  %bits = arith.bitcast %value : f32 to i32
+  %magnitude = arith.andi %bits, %all : i32
+  %absolute = arith.bitcast %magnitude : i32 to f32
+  %scaled = arith.mulf %absolute, %scale : f32
+  %scaled_bits = arith.bitcast %scaled : f32 to i32
+  %finite = arith.shrui %scaled_bits, %c13 : i32
+  %moved = arith.shrui %magnitude, %c13 : i32
+  %cut = arith.andi %moved, %low : i32
+  %endless = arith.ori %cut, %special : i32
+  %is_endless = arith.cmpi uge, %magnitude, %infinite : i32
+  %chosen = arith.select %is_endless, %endless, %finite : i32
+  %sign_bits = arith.shrui %bits, %c16 : i32
+  %sign = arith.andi %sign_bits, %top : i32
+  %result = arith.ori %chosen, %sign : i32
+  util.return %result : i32
+}"""
 _WIDEN_BF16 = """
 util.func private @widen_bf16(%bits: i32) -> f32 {
   %c16 = arith.constant 16 : i32
@@ -163,6 +197,8 @@ util.func private @cube_root(%value: f64) -> f64 {
 }"""
 
 HELPERS = {
+    "bits_bf16": _BITS_BF16,
+    "bits_f16": _BITS_F16,
     "widen_bf16": _WIDEN_BF16,
     "narrow_bf16": _NARROW_BF16,
     "widen_f16": _WIDEN_F16,

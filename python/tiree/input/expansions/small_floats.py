@@ -6,7 +6,7 @@ Ops that only move elements stay as they are; to them an element is a byte.
 from __future__ import annotations
 
 from xdsl.dialects.builtin import Float32Type, StringAttr, TensorType
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.chlo import BROADCASTING
 from tiree.dialects.stablehlo_base import BinaryOp, UnaryOp
@@ -89,6 +89,18 @@ def widen(op: Operation) -> None:
     )
     for old, new in zip(op.results, wide.results, strict=True):
         assert is_tensor_type(old.type)
-        old.replace_all_uses_with(before.convert(new, old.type.element_type))
+        old.replace_all_uses_with(before.convert(_known(before, new, old.type.element_type), old.type.element_type))
     op.detach()
     op.erase()
+
+
+def _known(build: Build, value: SSAValue, element: Attribute) -> SSAValue:
+    """`value`, a result in f32, with 0 for NaN where `element` has none.
+
+    Its conversion would take the sign of NaN for that of the zero, and processors differ in the sign they give to NaN.
+    """
+    format = small_float(element)
+    if format is None or format.nan is not None:
+        return value
+    unknown = build.compare("NE", value, value)
+    return build.select(unknown, build.constant(_F32, 0.0), value)
