@@ -119,6 +119,43 @@ def test_comparators_that_contradict_themselves() -> None:
     assert set(got[~np.isnan(got)]) <= set(y[~np.isnan(y)])
 
 
+NO_GREATER = """%q = stablehlo.compare GT, %a0, %b0 : ($T, $T) -> tensor<i1>
+      %c = stablehlo.constant dense<true> : tensor<i1>
+      %p = stablehlo.compare LT, %q, %c : (tensor<i1>, tensor<i1>) -> tensor<i1>"""
+DIFFERENCE = """%d = stablehlo.subtract %a0, %b0 : $T
+      %z = stablehlo.constant dense<0> : $T
+      %p = stablehlo.compare LT, %d, %z : ($T, $T) -> tensor<i1>"""
+REMAINDERS = """%c = stablehlo.constant dense<7> : $T
+      %d = stablehlo.remainder %a0, %c : $T
+      %e = stablehlo.remainder %b0, %c : $T
+      %p = stablehlo.compare GT, %d, %e : ($T, $T) -> tensor<i1>"""
+
+
+@pytest.mark.parametrize("size", [4, 5, 64, 70, 4097])
+@pytest.mark.parametrize(
+    ("compare", "key"),
+    [(NO_GREATER, lambda x: x), (DIFFERENCE, lambda x: x), (REMAINDERS, lambda x: -(x % 7))],
+    ids=["no greater", "difference", "remainders"],
+)
+def test_comparators_that_end_in_less(size: int, compare: str, key: Callable[[np.ndarray], np.ndarray]) -> None:
+    """A less of something else than one value of each element: it may hold for equal ones, both ways."""
+    keys, tags = RNG.integers(0, 50, (3, size)).astype(np.int32), np.arange(3 * size, dtype=np.int64).reshape(3, size)
+    got = call(text([f"3x{size}xi32", f"3x{size}xi64"], 1, compare, True), keys, tags)
+    order = np.argsort(key(keys), axis=1, kind="stable")
+    np.testing.assert_array_equal(np.asarray(got[0]), np.take_along_axis(keys, order, 1))
+    np.testing.assert_array_equal(np.asarray(got[1]), np.take_along_axis(tags, order, 1))
+
+
+@pytest.mark.parametrize("direction", ["LT", "GT"])
+def test_comparators_that_look_at_one_element(direction: str) -> None:
+    """Such one holds both ways: what it says of both is not counted, and no element is lost."""
+    compare = f"""%c = stablehlo.constant dense<2> : $T
+      %p = stablehlo.compare {direction}, %a0, %c : ($T, $T) -> tensor<i1>"""
+    x = RNG.integers(0, 5, (30, 200)).astype(np.int32)
+    got = np.asarray(call(text(["30x200xi32"], 1, compare, True), x))
+    np.testing.assert_array_equal(np.sort(got, 1), np.sort(x, 1))
+
+
 def test_threads_do_not_matter() -> None:
     x = RNG.integers(0, 1000, 60_000).astype(np.int32)
     want = np.argsort(x, kind="stable")

@@ -173,11 +173,33 @@ def stable(less: Less) -> Less:
 
 
 def _is_strict(block: Block) -> bool:
-    """Whether the region is one comparison of its arguments by less or greater, whatever is done to them before."""
+    """Whether the region is one comparison by less or greater, of two values that change places when its arguments do.
+
+    A comparison of anything else may hold both ways: `a <= b` can be written as a less of two booleans.
+    """
     last = block.last_op
     compare = last.operands[0].owner if last is not None else None
     direction = inherent(compare, "comparison_direction") if isinstance(compare, Operation) else None
-    return isinstance(direction, ComparisonDirectionAttr) and direction.data in ("LT", "GT")
+    if not isinstance(compare, Operation) or not isinstance(direction, ComparisonDirectionAttr):
+        return False
+    return direction.data in ("LT", "GT") and _is_mirrored(block, *compare.operands, known={})
+
+
+def _is_mirrored(block: Block, x: SSAValue, y: SSAValue, known: dict[tuple[SSAValue, SSAValue], bool]) -> bool:
+    """Whether `y` is made of the second elements as `x` is of the first; `known` keeps what was found."""
+    one, other = x.owner, y.owner
+    if one is block and other is block:
+        return x in block.args[::2] and block.args.index(y) == block.args.index(x) + 1
+    if not isinstance(one, Operation) or not isinstance(other, Operation) or block not in (one.parent, other.parent):
+        return x is y and one is not block
+    if (x, y) not in known:
+        known[x, y] = (
+            (one.name, one.properties, one.attributes) == (other.name, other.properties, other.attributes)
+            and len(one.operands) == len(other.operands)
+            and not one.regions
+            and all(_is_mirrored(block, *pair, known) for pair in zip(one.operands, other.operands, strict=True))
+        )
+    return known[x, y]
 
 
 def _sort(lowering: Lowering, op: Operation) -> None:
