@@ -49,6 +49,25 @@ def norm(k: LoopKernel, low: Num | int, high: Num | int, get: Callable[[Num], Nu
     return total.sqrt() * divisor
 
 
+def largest(k: LoopKernel, a: Array) -> Num:
+    """The largest element of a matrix, its parts added up; NaN is larger than nothing."""
+    big = k.var(0.0)
+    with k.loop(0, a.shape[0]) as r, k.loop(0, a.shape[1]) as c:
+        size = a[r, c].abs1()
+        big.set(k.where(size > big.get(), size, big.get()))
+    k.drop(big)
+    return big.get()
+
+
+def scale_of(k: LoopKernel, a: Array) -> Num:
+    """What a matrix is divided by so that products of its elements neither overflow nor vanish: 1 for usual ones; what
+    is larger or smaller comes just into their range, as in LAPACK."""
+    found, far = largest(k, a), 2.0**400 if isinstance(k.element, Float64Type) else 2.0**48
+    above = (found > far) & (found < float("inf"))
+    below = (found < 1 / far) & (found > 0.0)
+    return k.where(above, found * (1 / far), k.where(below, found * far, 1.0))
+
+
 def reflector(k: LoopKernel, first: Num, rest: Num) -> Reflector:
     """The reflector of a vector with this first element and this length of all others."""
     length = k.hypot(first.abs(), rest)

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IndexType, i32
 from tiree.input.factorizations.batches import Shape, element_of
 from tiree.input.factorizations.householder import epsilon, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
-from tiree.input.factorizations.schur import ROUNDS, form_transposed, start_of_block, to_hessenberg
+from tiree.input.factorizations.schur import ROUNDS, copy_scaled, form_transposed, start_of_block, to_hessenberg
 from tiree.input.lowering.context import Lowering
 
 
@@ -23,7 +23,7 @@ def _first_column(k: LoopKernel, h: Array, low: Num, high: Num, tries: Num) -> t
     trace = k.where(odd, size * 1.5, trace)
     det = k.where(odd, size * size, det)
     a, b, c = h[low, low], h[low, low + 1], h[low + 1, low]
-    # Divided by an element of the subdiagonal, so that squares of large matrices do not overflow.
+    # Divided by an element of the subdiagonal, which all three have as a factor.
     x = (a * (a - trace) + det) / c + b
     return x, a + h[low + 1, low + 1] - trace, h[low + 2, low + 1]
 
@@ -159,12 +159,13 @@ def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     source = k.input(a)
     h, vectors, real, imaginary = k.output([n, n]), k.output([n, n]), k.output([n]), k.output([n])
     info, z, taus = k.output([1], i32), k.scratch([n, n]), k.scratch([n])
-    k.copy(source, h)
+    scale = copy_scaled(k, source, h)
     to_hessenberg(k, h, taus, k.scratch([n]))
     form_transposed(k, h, taus, z)
     to_real_schur(k, h, z, info)
     with k.loop(0, n) as r, k.loop(0, n) as c:
         vectors[r, c] = z[c, r]
+        h[r, c] = h[r, c] * scale
     with k.loop(0, n) as r:
         real[r] = h[r, r]
         imaginary[r] = 0.0

@@ -9,7 +9,15 @@ from __future__ import annotations
 from xdsl.dialects.builtin import Float64Type, IndexType, i1, i32
 
 from tiree.input.factorizations.batches import Shape, element_of
-from tiree.input.factorizations.householder import apply_left, apply_right, epsilon, norm, reflector, smallest_normal
+from tiree.input.factorizations.householder import (
+    apply_left,
+    apply_right,
+    epsilon,
+    norm,
+    reflector,
+    scale_of,
+    smallest_normal,
+)
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering
 
@@ -155,28 +163,37 @@ def to_schur(k: LoopKernel, h: Array, z: Array, info: Array) -> None:
     k.drop(high, tries)
 
 
-def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Array]:
-    """(triangular form, transposed unitary factor, info) of one matrix; the first two are scratch."""
+def copy_scaled(k: LoopKernel, source: Array, target: Array) -> Num:
+    """Copies a matrix divided by what is returned."""
+    scale = scale_of(k, source)
+    with k.loop(0, source.shape[0]) as r, k.loop(0, source.shape[1]) as c:
+        target[r, c] = source[r, c] / scale
+    return scale
+
+
+def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Num]:
+    """(triangular form, transposed unitary factor, scale) of one matrix divided by the scale; the first two are
+    scratch. The next output of the kernel is `info`."""
     source = k.input(a)
     h, z = k.scratch([n, n], complex=True), k.scratch([n, n], complex=True)
     taus, info = k.scratch([n], complex=True), k.output([1], i32)
-    k.copy(source, h)
+    scale = copy_scaled(k, source, h)
     to_hessenberg(k, h, taus, k.scratch([n], complex=True))
     form_transposed(k, h, taus, z)
     to_schur(k, h, z, info)
-    return h, z, info
+    return h, z, scale
 
 
 def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(info, triangular form, unitary factor, eigenvalues) of complex matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
-    h, z, _ = _decomposed(k, a, n)
+    h, z, scale = _decomposed(k, a, n)
     t, vectors, w = k.output([n, n], complex=True), k.output([n, n], complex=True), k.output([n], complex=True)
     with k.loop(0, n) as r:
-        w[r] = h[r, r]
+        w[r] = h[r, r] * scale
         with k.loop(0, n) as c:
-            t[r, c] = k.where(c >= r, h[r, c], 0.0)
+            t[r, c] = k.where(c >= r, h[r, c] * scale, 0.0)
             vectors[r, c] = z[c, r]
     return k.run()
 
@@ -240,10 +257,10 @@ def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: S
     """(info, eigenvalues, left vectors if wanted, right vectors if wanted) of matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
-    h, z, _ = _decomposed(k, a, n)
+    h, z, scale = _decomposed(k, a, n)
     w = k.output([n], complex=True)
     with k.loop(0, n) as r:
-        w[r] = h[r, r]
+        w[r] = h[r, r] * scale
     for is_left, wanted in ((True, left), (False, right)):
         if wanted:
             _vectors(k, h, z, k.output([n, n], complex=True), is_left)

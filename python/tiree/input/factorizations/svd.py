@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import Float64Type, IndexType, i1, i32
 
 from tiree.input.factorizations import qr
 from tiree.input.factorizations.batches import Shape, element_of
-from tiree.input.factorizations.householder import apply_left, epsilon, smallest_normal
+from tiree.input.factorizations.householder import apply_left, epsilon, largest, smallest_normal
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value, Var
 from tiree.input.factorizations.symmetric import ascending
 from tiree.input.lowering.context import Lowering
@@ -24,14 +24,9 @@ SWEEPS = 40
 
 def _scale(k: LoopKernel, a: Array) -> Num:
     """What a matrix is divided by so that squares of its elements neither overflow nor vanish."""
-    big = k.var(0.0)
-    with k.loop(0, a.shape[0]) as r, k.loop(0, a.shape[1]) as c:
-        size = a[r, c].abs1()
-        big.set(k.where(size > big.get(), size, big.get()))
-    k.drop(big)
-    found = big.get()
+    found = largest(k, a)
     far = 2.0**200 if isinstance(k.element, Float64Type) else 2.0**20
-    usual = ((found < far) & (found > 1 / far)) | ~(found < float("inf")) | ~(found > smallest_normal(k))
+    usual = ((found < far) & (found > 1 / far)) | ~(found < float("inf")) | found.eq(0.0)
     return k.where(usual, 1.0, found)
 
 

@@ -1,0 +1,84 @@
+"""Eigenvalues, Schur forms and singular values of very large and very small matrices: those of usual ones, scaled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tiree
+import tiree.runtime as rt
+
+jax = pytest.importorskip("jax", reason="its text is what is compiled")
+jnp = jax.numpy
+
+SCALES = [
+    *((np.float32, power) for power in (-149, -126, -60, 60, 122)),
+    *((np.float64, power) for power in (-1074, -600, 520, 1015)),
+    (np.complex64, 122),
+]
+
+
+def matrices(dtype: Any, power: int) -> tuple[np.ndarray, np.ndarray]:
+    """A matrix of small integers, and the same times a power of two, which is exact."""
+    rng = np.random.default_rng(3)
+    a = rng.integers(-9, 10, (5, 5)).astype(dtype)
+    if a.dtype.kind == "c":
+        a = a + dtype(1j) * rng.integers(-9, 10, (5, 5)).astype(dtype)
+    return a, np.ldexp(a.real, power).astype(dtype) + (1j * np.ldexp(a.imag, power) if a.dtype.kind == "c" else 0)
+
+
+def run(function: Callable[..., Any], a: np.ndarray) -> list[np.ndarray]:
+    with jax.enable_x64(a.dtype == np.float64):
+        text = jax.jit(function).lower(a).as_text()
+    result = rt.load(tiree.compile(text)).main(a)
+    return [np.asarray(value) for value in (result if isinstance(result, (tuple, list)) else [result])]
+
+
+def usual(values: np.ndarray, power: int) -> np.ndarray:
+    """Values of the scaled matrix as those of the other one, in double precision."""
+    wide = values.astype(np.complex128)
+    # In two steps: 2 ** 1074 is no number.
+    return wide * 2.0 ** -(power // 2) * 2.0 ** -(power - power // 2)
+
+
+def tolerance(a: np.ndarray, dtype: Any, power: int) -> float:
+    """Of matrices near `a`: of rounding, and of results that are rounded to subnormal numbers."""
+    info = np.finfo(dtype)
+    return 100 * float(info.eps) * float(np.abs(a).max()) + 4 * 2.0 ** max(info.minexp - info.nmant - power, -1000)
+
+
+@pytest.mark.parametrize(("dtype", "power"), SCALES, ids=str)
+def test_eigenvalues(dtype: Any, power: int) -> None:
+    a, scaled = matrices(dtype, power)
+    w, v = run(lambda x: tuple(jax.lax.linalg.eig(x, compute_left_eigenvectors=False)), scaled)
+    bound = tolerance(a, dtype, power)
+    np.testing.assert_allclose(a @ v, v * usual(w, power), atol=bound)
+    np.testing.assert_allclose(np.linalg.norm(v, axis=0), np.ones(5), atol=100 * float(np.finfo(dtype).eps))
+
+
+@pytest.mark.parametrize(("dtype", "power"), SCALES, ids=str)
+def test_schur_forms(dtype: Any, power: int) -> None:
+    a, scaled = matrices(dtype, power)
+    t, z = run(lambda x: jax.lax.linalg.schur(x), scaled)
+    bound = tolerance(a, dtype, power)
+    np.testing.assert_allclose(z @ usual(t, power) @ z.conj().T, a, atol=bound)
+
+
+@pytest.mark.parametrize(("dtype", "power"), SCALES, ids=str)
+def test_symmetric_eigenvalues(dtype: Any, power: int) -> None:
+    a, scaled = (one + one.conj().T for one in matrices(dtype, power))
+    v, w = run(lambda x: tuple(jax.lax.linalg.eigh(x, symmetrize_input=False)), scaled)
+    bound = tolerance(a, dtype, power)
+    np.testing.assert_allclose(v * usual(w, power) @ v.conj().T, a, atol=bound)
+    alone = run(lambda x: jnp.linalg.eigvalsh(x, symmetrize_input=False), scaled)[0]
+    np.testing.assert_allclose(usual(alone, power).real, np.linalg.eigvalsh(a.astype(np.complex128)), atol=bound)
+
+
+@pytest.mark.parametrize(("dtype", "power"), SCALES, ids=str)
+def test_singular_values(dtype: Any, power: int) -> None:
+    a, scaled = matrices(dtype, power)
+    u, s, vh = run(lambda x: tuple(jnp.linalg.svd(x)), scaled)
+    bound = tolerance(a, dtype, power)
+    np.testing.assert_allclose((u * usual(s, power)) @ vh, a, atol=bound)
