@@ -44,15 +44,18 @@ UPSTREAM = (
 """xDSL's dialects that programs may use."""
 
 
-_MHLO_IN_CHLO = {name: f"chlo.{name}" for name in ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "sinh")}
+_MHLO = "mhlo."
+_IN_CHLO = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "mulhi", "scan", "sinh")
+_OF_MHLO = {"topk": "chlo.top_k", **{name: f"chlo.{name}" for name in _IN_CHLO}}
+"""Operations of MHLO that are not of StableHLO by the same name."""
 
 
 def canonical_name(name: str) -> str:
     """What an operation, attribute or type is called today: MHLO, which StableHLO came from, is one with it."""
-    if not name.startswith("mhlo."):
+    if not name.startswith(_MHLO):
         return name
-    base = name[len("mhlo.") :]
-    return _MHLO_IN_CHLO.get(base, f"stablehlo.{base}")
+    base = name[len(_MHLO) :]
+    return _OF_MHLO.get(base, f"stablehlo.{base}")
 
 
 class TireeContext(Context):
@@ -60,18 +63,21 @@ class TireeContext(Context):
 
     def get_optional_op(self, name: str, *, dialect_stack: Sequence[str] = ()) -> type[Operation] | None:
         found = super().get_optional_op(canonical_name(name), dialect_stack=dialect_stack)
-        return None if found is None and name.startswith("mhlo.") else found
+        return None if found is None and name.startswith(_MHLO) else found
+
+    # While a dialect is loaded, xDSL asks for the same name again, and is given a stand-in by the name of today: what
+    # MHLO calls otherwise gets one by its own name.
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
-        found = super().get_optional_attr(canonical_name(name))
-        if found is None and "." in name:
+        found = self._loaded_attrs.get(name) or super().get_optional_attr(canonical_name(name))
+        if "." in name and (found is None or (name.startswith(_MHLO) and issubclass(found, UnregisteredAttr))):
             found = UnregisteredAttr.with_name_and_type(name, False)
             self._loaded_attrs[name] = found
         return found
 
     def get_optional_type(self, name: str) -> type[TypeAttribute] | None:
-        found = super().get_optional_type(canonical_name(name))
-        if found is None and "." in name:
+        found = self._loaded_types.get(name) or super().get_optional_type(canonical_name(name))
+        if "." in name and (found is None or (name.startswith(_MHLO) and issubclass(found, UnregisteredAttr))):
             made = UnregisteredAttr.with_name_and_type(name, True)
             assert issubclass(made, TypeAttribute)
             self._loaded_types[name] = found = made

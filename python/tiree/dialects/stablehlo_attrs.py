@@ -18,15 +18,18 @@ from xdsl.printer import Printer
 
 
 class EnumAttr(Data[str], SpacedOpaqueSyntaxAttribute):
-    """`#stablehlo<keyword VALUE>`; `VALUES` are the legal values."""
+    """`#stablehlo<keyword VALUE>`, for some also `#stablehlo.keyword<VALUE>`; `VALUES` are the legal values."""
 
     VALUES: ClassVar[tuple[str, ...]] = ()
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> str:
+        in_brackets = parser.parse_optional_punctuation("<") is not None
         value = parser.parse_identifier(context_msg=f": a value of {cls.name}")
         if value not in cls.VALUES:
             parser.raise_error(f"{value} is not one of {', '.join(cls.VALUES)}")
+        if in_brackets:
+            parser.parse_punctuation(">")
         return value
 
     def print_parameter(self, printer: Printer) -> None:
@@ -134,15 +137,16 @@ class StructAttr(Data[StructT]):
     def parse_parameter(cls, parser: AttrParser) -> Any:
         known = {field.name for field in fields(cls.STRUCT)}
         values: dict[str, Any] = {}
-
-        def parse_field() -> None:
+        parser.parse_punctuation("<")
+        while parser.parse_optional_punctuation(">") is None:
             key = parser.parse_identifier(context_msg=": a field name")
             if key not in known:
                 parser.raise_error(f"{cls.name} has no field {key}; it has {', '.join(sorted(known))}")
             parser.parse_punctuation("=")
             values[key] = _parse_value(parser)
-
-        parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_field)
+            if parser.parse_optional_punctuation(",") is None:  # MLIR takes one behind the last field too.
+                parser.parse_punctuation(">")
+                break
         return cls.STRUCT(**values)
 
     def print_parameter(self, printer: Printer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from dialects.iree_opt import same_for_iree
 from programs import bundles
-from tiree.dialects import print_module, read_module
+from tiree.dialects import get_context, print_module, read_module
 
 pytest.importorskip("jax", reason="the programs are JAX functions")
 
@@ -115,3 +115,34 @@ def test_names_of_mhlo() -> None:
     new = text.replace("chlo.erf %a : tensor<4x3xf32>", '"chlo.erf"(%a) : (tensor<4x3xf32>)')
     assert "mhlo.dot" in old
     assert print_module(read_module(old)) == print_module(read_module(new))
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        (
+            "%0 = stablehlo.cholesky %a : tensor<2x2xf32>",
+            "%0 = stablehlo.cholesky %a, lower = false : tensor<2x2xf32>",
+        ),
+        (
+            "%0 = stablehlo.constant() {value = dense<3> : tensor<1xi8>} : () -> tensor<1xi8>",
+            "%0 = stablehlo.constant dense<3> : tensor<1xi8>",
+        ),
+        (
+            '"foo.bar"() {a = #stablehlo.gather<offset_dims = [1], index_vector_dim = 1,>} : () -> ()',
+            '"foo.bar"() {a = #stablehlo.gather<offset_dims = [1], index_vector_dim = 1>} : () -> ()',
+        ),
+        (
+            '"foo.bar"() {a = #stablehlo.dot<lhs_batching_dimensions = [0],>} : () -> ()',
+            '"foo.bar"() {a = #stablehlo.dot<lhs_batching_dimensions = [0]>} : () -> ()',
+        ),
+    ],
+)
+def test_what_may_be_left_out_or_said_otherwise(text: str, same: str) -> None:
+    """As MLIR's printer leaves out a default, and its parser takes a comma behind the last field."""
+    ctx = get_context(allow_unregistered=True)
+    found, wanted = (
+        print_module(read_module(f"func.func @f(%a: tensor<2x2xf32>) {{\n  {line}\n  return\n}}\n", ctx))
+        for line in (text, same)
+    )
+    assert found.replace("<{lower = false}> ", "") == wanted.replace("<{lower = false}> ", "")

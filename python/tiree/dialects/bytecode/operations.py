@@ -228,8 +228,8 @@ class Operations:
                 properties = {}
             except CONSTRUCTION_ERRORS as error:
                 cursor.fail(f"{name} cannot be: {error}", start)
-        name = canonical_name(name)
         cls = self._op_class(name, place)
+        name = canonical_name(name)
         if attributes:
             for key in inherent_names(cls):
                 if key in attributes and key not in properties:

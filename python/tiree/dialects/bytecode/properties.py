@@ -26,6 +26,7 @@ _CONV = (
 )
 _NORM = "epsilon feature_index"
 _GROUPS = "channel_handle? replica_groups"
+_SCAN = "dimension is_associative? is_reverse? scan_dim_size?"
 _ACCURATE = (
     "cbrt", "cosine", "exponential", "exponential_minus_one", "log", "log_plus_one", "logistic", "rsqrt", "sine",
     "sqrt", "tan", "tanh",
@@ -90,6 +91,21 @@ _STABLEHLO = {
     "triangular_solve": "left_side lower transpose_a unit_diagonal",
     "unary_einsum": "einsum_config",
 }
+_MHLO = {
+    **_STABLEHLO,
+    "all_to_all": "channel_handle? concat_dimension? replica_groups split_count? split_dimension?",
+    "async_done": "",
+    "async_start": "called_computation execution_thread",
+    "collective_broadcast": _GROUPS,
+    "custom_call": _STABLEHLO["custom_call"]
+    .replace("has_side_effect?", "custom_call_schedule? has_side_effect?")
+    .removesuffix(" result_tilings?"),
+    "dynamic_conv": _STABLEHLO["convolution"],
+    "mulhi": "",
+    "scan": _SCAN,
+    "topk": "k largest?",
+}
+"""Those of MHLO's operations that are read as StableHLO's or CHLO's."""
 _FUNC = {
     "func": "arg_attrs? function_type no_inline? res_attrs? sym_name sym_visibility?",
     "call": "arg_attrs? callee no_inline? res_attrs?",
@@ -101,7 +117,7 @@ _CHLO = {
     "constant": "value",
     "constant_like": "value",
     "ragged_dot": "precision_config? ragged_dot_dimension_numbers",
-    "scan": "dimension is_associative? is_reverse?",
+    "scan": _SCAN,
     "top_k": "is_stable? k",
 }
 _FLOATS = ("addf", "subf", "mulf", "divf")
@@ -121,7 +137,7 @@ _ARITH = {
 }
 _OPS: dict[str, str] = {
     **{f"stablehlo.{name}": fields for name, fields in _STABLEHLO.items()},
-    **{f"mhlo.{name}": fields for name, fields in _STABLEHLO.items()},
+    **{f"mhlo.{name}": fields for name, fields in _MHLO.items()},
     **{f"func.{name}": fields for name, fields in _FUNC.items()},
     **{f"chlo.{name}": fields for name, fields in _CHLO.items()},
     **{f"arith.{name}": fields for name, fields in _ARITH.items()},
@@ -134,10 +150,14 @@ _LATE: dict[str, tuple[str, ...]] = {
     "func.func": ("no_inline?",),
     "func.call": ("no_inline?", "res_attrs? arg_attrs?"),
     "stablehlo.dot_general": ("algorithm?",),
+    "mhlo.dot_general": ("algorithm?",),
+    "mhlo.recv": ("source_target_pairs?",),
+    "mhlo.send": ("source_target_pairs?",),
     "stablehlo.custom_call": ("result_tilings?",),
     "stablehlo.collective_broadcast": ("has_dynamic_root?",),
     "stablehlo.recv": ("source_target_pairs?",),
     "stablehlo.send": ("source_target_pairs?",),
+    "chlo.scan": ("scan_dim_size?",),
     "chlo.top_k": ("is_stable?",),
     **{f"arith.{name}": ("roundingmode?",) for name in _FLOATS},
     "math.fma": ("roundingmode?",),
@@ -216,8 +236,10 @@ def read_properties(values: Values, cursor: Cursor, name: str, cls: type[Operati
 def _segments(cls: type[Operation] | None) -> tuple[tuple[str, int], ...]:
     """The lists of how many operands (or results) each group has: their names and lengths."""
     if cls is None or not issubclass(cls, IRDLOperation):
-        named = _SEGMENTS[0] in getattr(cls, "PROPERTIES", ()) and cls is not None and cls.name not in _WITHOUT_SEGMENTS
-        return ((_SEGMENTS[0], 4 if cls is not None and cls.name == "linalg.pack" else 2),) if named else ()
+        if cls is None or cls.name in _WITHOUT_SEGMENTS:
+            return ()
+        length = 4 if cls.name == "linalg.pack" else 2
+        return tuple((segment, length) for segment in _SEGMENTS if segment in getattr(cls, "PROPERTIES", ()))
     definition = cls.get_irdl_definition()
     found: list[tuple[str, int]] = []
     for option in definition.options:

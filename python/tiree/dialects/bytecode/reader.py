@@ -10,7 +10,7 @@ from tiree.dialects.bytecode.cursor import Damaged
 from tiree.dialects.bytecode.file import BytecodeFile, read_tables
 from tiree.dialects.bytecode.operations import Operations
 from tiree.dialects.bytecode.values import CONSTRUCTION_ERRORS, Values
-from tiree.support.errors import CompileError, Diagnostic
+from tiree.support.errors import CompileError, Diagnostic, linked
 from tiree.support.locations import location_text
 from tiree.support.sources import Data
 
@@ -53,7 +53,9 @@ def _unknown(reader: Operations, filename: str) -> list[Diagnostic]:
     for name, place in reader.unknown:
         text = location_text(place)
         uses.setdefault(name, []).append(filename if text.startswith("<") else text)
-    return [
-        Diagnostic(describe(name, known) + (f" ({len(places)} uses)" if len(places) > 1 else ""), places[0])
-        for name, places in uses.items()
-    ]
+    return linked(
+        [
+            Diagnostic(describe(name, known) + (f" ({len(places)} uses)" if len(places) > 1 else ""), places[0])
+            for name, places in uses.items()
+        ]
+    )

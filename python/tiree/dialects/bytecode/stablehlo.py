@@ -1,4 +1,4 @@
-"""Attributes and types of StableHLO, of MHLO (which had the same codes) and of CHLO."""
+"""Attributes and types of StableHLO, of MHLO (which has most of the same codes) and of CHLO."""
 
 from __future__ import annotations
 
@@ -215,7 +215,6 @@ _SHARED: dict[int, Decoder] = {
     ),
     12: enum(stablehlo_attrs.TransposeAttr),
     13: type_extensions,
-    14: output_operand_alias,
 }
 
 
@@ -231,6 +230,7 @@ def _chlo_type(values: Values, cursor: Cursor) -> Attribute:
 
 ATTRIBUTES: dict[tuple[str, int], Decoder] = {
     **{(dialect, code): read for dialect in ("stablehlo", "mhlo") for code, read in _SHARED.items()},
+    ("stablehlo", 14): output_operand_alias,
     ("stablehlo", 15): _dot_algorithm,
     ("stablehlo", 16): enum(stablehlo_attrs.ResultAccuracyModeAttr),
     ("stablehlo", 17): _accuracy,
@@ -239,6 +239,9 @@ ATTRIBUTES: dict[tuple[str, int], Decoder] = {
     ("stablehlo", 20): _axis_ref,
     ("stablehlo", 21): _mesh_axis,
     ("stablehlo", 22): _mesh,
+    ("mhlo", 16): output_operand_alias,
+    ("mhlo", 17): enum(stablehlo_attrs.ResultAccuracyModeAttr),
+    ("mhlo", 18): _accuracy,
     ("chlo", 0): _chlo_direction,
     ("chlo", 1): _chlo_type,
 }

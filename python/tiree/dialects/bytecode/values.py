@@ -32,8 +32,9 @@ _DECODERS = {
 }
 """Dialect to the module that has `ATTRIBUTES` and `TYPES` for it: code to decoder."""
 
-_HINTS = frozenset({"sdy"})
-"""Dialects of attributes that only say how devices may share the work: kept as bytes, where text keeps them as text."""
+_HINTS = frozenset({"mhlo", "sdy"})
+"""Dialects whose attributes without a decoder only say how devices may share the work, or what may lie in one place:
+kept as bytes, where text keeps them as text."""
 
 CONSTRUCTION_ERRORS = (
     VerifyException,

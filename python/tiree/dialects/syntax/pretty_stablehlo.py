@@ -7,7 +7,7 @@ Properties get StableHLO's names in the generic form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringAttr, TensorType, i32, i64
@@ -105,8 +105,11 @@ def enum_value(reader: Reader, cls: type[stablehlo_attrs.EnumAttr]) -> stablehlo
     return cls(reader.want_word(*cls.VALUES))
 
 
-def keyed(**parts: tuple[str, Part]) -> CustomReader:
-    """A reader of `%a, %b, key = value, ...`; `parts` maps a key to its property and the reader of its value."""
+def keyed(*, may_lack: Collection[str] = (), **parts: tuple[str, Part]) -> CustomReader:
+    """A reader of `%a, %b, key = value, ...`; `parts` maps a key to its property and the reader of its value.
+
+    Keys of `may_lack` have a default, which MLIR leaves out.
+    """
 
     def read(reader: Reader, name: str, position: int) -> Operation:
         operands: list[str] = []
@@ -121,7 +124,7 @@ def keyed(**parts: tuple[str, Part]) -> CustomReader:
                 properties[parts[key][0]] = parts[key][1](reader)
             if not reader.take(","):
                 break
-        missing = [key for key, (inherent, _) in parts.items() if inherent not in properties]
+        missing = [key for key, (inherent, _) in parts.items() if inherent not in properties and key not in may_lack]
         if missing:
             reader.fail(f"{name} needs {' and '.join(f'{key} = ...' for key in missing)}, found {reader.found()}")
         return finish(reader, name, position, operands, properties)
@@ -192,7 +195,10 @@ def _read_compare(reader: Reader, name: str, position: int) -> Operation:
 
 
 def _read_constant(reader: Reader, name: str, position: int) -> Operation:
-    """`dense<...> : type`; the type of the value is that of the result."""
+    """`dense<...> : type`, whose type is that of the result, or `() {value = ...} : () -> type`."""
+    if reader.take("("):
+        reader.want(")")
+        return finish(reader, name, position, ())
     _, attributes = read_attributes(reader, name, position)
     if reader.take_word("dense"):
         value: Attribute = reader.read_dense()
@@ -319,7 +325,7 @@ def _readers() -> dict[str, CustomReader]:
         "stablehlo.get_dimension_size": keyed(dim=("dimension", _part_i64)),
         "stablehlo.set_dimension_size": keyed(dim=("dimension", _part_i64)),
         "stablehlo.dynamic_slice": keyed(sizes=("slice_sizes", _part_array)),
-        "stablehlo.cholesky": keyed(lower=("lower", _part_bool)),
+        "stablehlo.cholesky": keyed(may_lack=("lower",), lower=("lower", _part_bool)),
         "stablehlo.einsum": keyed(config=("einsum_config", _part_string)),
         "stablehlo.unary_einsum": keyed(config=("einsum_config", _part_string)),
         "stablehlo.torch_index_select": keyed(dim=("dim", _part_i64), batch_dims=("batch_dims", _part_i64)),

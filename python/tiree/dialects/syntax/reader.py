@@ -254,13 +254,14 @@ class Reader(AttributeReader):
         return regions
 
     def _read_custom(self, name: str, position: int) -> Operation:
-        name = canonical_name(self._full_name(name, position))
+        written = self._full_name(name, position)
+        name = canonical_name(written)
         if name not in self._custom:
             self._custom[name] = custom_readers(name.partition(".")[0]).get(name)
         reader = self._custom[name]
         if reader is not None:
             return reader(self, name, position)
-        cls = self.op_class(name, position)
+        cls = self.op_class(written, position)
         if cls.parse.__func__ is Operation.parse.__func__ or issubclass(cls, UnregisteredOp):
             self.fail(f'{name} has no short form here; write "{name}"(...) in the generic form', position)
         self.to_tokens()

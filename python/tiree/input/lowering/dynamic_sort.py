@@ -29,7 +29,7 @@ from tiree.input.lowering.dynamic_movement import dynamic_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute
 from tiree.input.lowering.shape_values import integers_of
-from tiree.input.lowering.sort import Less, comes_first, exchange, greater, stable
+from tiree.input.lowering.sort import Less, check_top_k, comes_first, exchange, greater, stable
 from tiree.input.lowering.structural import int_property
 from tiree.support.typed import is_integer_attr, is_tensor_type
 
@@ -61,6 +61,7 @@ def sort(lowering: Lowering, op: Operation) -> None:
 
 def top_k(lowering: Lowering, op: Operation) -> None:
     """The `k` greatest along the last dimension, and where they were."""
+    check_top_k(op)
     _top_k(lowering, op, int_property(op, "k"))
 
 

@@ -20,7 +20,7 @@ from tiree.dialects.stablehlo_attrs import ComparisonDirectionAttr
 from tiree.input.factorizations.elements import captured_tensors
 from tiree.input.factorizations.greatest import select, selects
 from tiree.input.factorizations.merge_sort import Comparator, sort_lines
-from tiree.input.lowering.context import PARALLEL, Lowering, identity, ranked_type, signless, tensor_type
+from tiree.input.lowering.context import PARALLEL, Lowering, Unsupported, identity, ranked_type, signless, tensor_type
 from tiree.input.lowering.reduce import body_of, emit_region
 from tiree.input.lowering.scalar import ScalarBuilder, inherent
 from tiree.input.lowering.scalar_ops import is_unsigned, total_order
@@ -235,8 +235,19 @@ def greater(element: Attribute) -> Less:
     return compare
 
 
+def check_top_k(op: Operation) -> None:
+    """Raises `Unsupported` for what MHLO's `topk` may ask for and CHLO's cannot."""
+    largest, dim = inherent(op, "largest"), inherent(op, "dimension")
+    if is_integer_attr(largest) and not largest.value.data:
+        raise Unsupported("of the smallest elements (largest = false)")
+    last = len(ranked_type(op.operands[0]).get_shape()) - 1
+    if is_integer_attr(dim) and dim.value.data not in (-1, last):
+        raise Unsupported(f"along dimension {dim.value.data}, which is not the last,")
+
+
 def top_k(lowering: Lowering, op: Operation) -> None:
     """The `k` greatest along the last dimension, and where they were."""
+    check_top_k(op)
     source = tensor_type(op.operands[0])
     shape = source.get_shape()
     dim = len(shape) - 1
