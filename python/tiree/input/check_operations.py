@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from tiree.input.checks import wrong_ops
+from tiree.input.checks.recursion import recursive_composites
 from tiree.input.checks.signatures import wrong_signatures, wrong_types
 from tiree.input.lowering.refusals import refuse
 from tiree.support.errors import CompileError, Diagnostic, linked
@@ -21,7 +22,7 @@ class CheckOperationsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
-        found = [*wrong_signatures(op), *wrong_types(op), *wrong_ops(op)]
+        found = [*wrong_signatures(op), *wrong_types(op), *wrong_ops(op), *recursive_composites(op)]
         if found:
             raise CompileError(linked([*found, *_others(op, found)]))
 

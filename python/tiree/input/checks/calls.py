@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
 from tiree.input.checks.values import attribute, need, need_same_type
 from tiree.support.symbols import defined_symbol
 from tiree.support.typed import is_array_attr, is_tensor_type
+
+_NAMESPACED = re.compile(r"[a-zA-Z]\w*(?:\.[\w$]+)+", re.ASCII)
 
 
 def _function(op: Operation, name: str) -> Operation | None:
@@ -24,8 +27,13 @@ def _function(op: Operation, name: str) -> Operation | None:
 
 def _composite(op: Operation) -> None:
     """What it is given and gives goes with the function that it stands for. One that is missing is refused later."""
+    called = attribute(op, "name")
+    text = called.data if isinstance(called, StringAttr) else ""
+    need(_NAMESPACED.fullmatch(text) is not None, f"its name is {text!r}, not one such as 'my_namespace.my_op'")
     name = attribute(op, "decomposition")
+    need(isinstance(name, SymbolRefAttr), "it names no function as its decomposition")
     function = _function(op, name.root_reference.data) if isinstance(name, SymbolRefAttr) else None
+    need(function is None or any(region.blocks for region in function.regions), f"its decomposition {name} has no body")
     type = function.properties.get("function_type") if function is not None else None
     if not isinstance(type, FunctionType):
         return
