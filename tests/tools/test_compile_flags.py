@@ -144,6 +144,26 @@ def test_input_type_limits_the_dialects() -> None:
     build(text_at("input", ADD), "--iree-input-type=none")
 
 
+def test_every_operation_of_a_dialect_that_is_not_read_is_listed() -> None:
+    tosa = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = tosa.add %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = tosa.sin %0 : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = tosa.add %1, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+"""
+    with pytest.raises(CompileError) as caught:
+        build(tosa)
+    assert [(one.location, one.message) for one in caught.value.diagnostics] == [
+        ("m.mlir:2:8", "tosa.add is not allowed by input type 'auto' (2 uses); also at m.mlir:4:8"),
+        ("m.mlir:3:8", "tosa.sin is not allowed by input type 'auto'"),
+    ]
+    assert caught.value.diagnostics[-1].hint.startswith("TOSA is not read; iree-compile --compile-to=input")
+    torch = "func.func @f(%a: !torch.int) {\n  %0 = torch.aten.neg.int %a : !torch.int -> !torch.int\n  return\n}\n"
+    with pytest.raises(CompileError, match=r"unknown operation 'torch.aten.neg.int': of torch only ONNX graphs"):
+        build(torch)
+
+
 @pytest.mark.parametrize(
     ("flag", "before", "after"),
     [

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 from tiree.pipeline import PHASE_NAMES
 from tiree.support.extensions import OWN_BACKENDS
-from tiree.support.input_type import OWN_TYPES
+from tiree.support.input_type import NOT_READ, OWN_TYPES
 from tiree.support.options import CompileOptions
 from tiree.support.ranges import BYTES
 from tiree.tools.flags import Flag, ParsedFlags, fail
@@ -77,10 +77,7 @@ FLAGS: tuple[Flag, ...] = (
     Flag(
         "iree-input-type", "choice", "the dialects of the input", "auto",
         choices=OWN_TYPES,
-        refused={
-            "tosa": "TOSA input comes with a later release; convert to StableHLO or linalg",
-            "torch": "torch input comes with a later release; export StableHLO with torch_xla or iree-turbine",
-        },
+        refused=NOT_READ,
     ),
     Flag("iree-input-demote-i64-to-i32", "bool", "narrow i64 to i32", False),
     Flag("iree-input-demote-f64-to-f32", "bool", "narrow f64 to f32 (IREE does so unless told otherwise)", False),

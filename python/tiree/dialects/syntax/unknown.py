@@ -15,6 +15,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import ParseError
 
 from tiree.support.errors import SUPPORTED_OPS, Diagnostic
+from tiree.support.input_type import NOT_READ
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -81,6 +82,7 @@ class Unknown:
 
 
 _REFUSED = {
+    **NOT_READ,
     "llvm": "executables in the llvm dialect are not read; start from executable-configurations, or from hal",
     "iree_codegen": "Tiree has no lowering for it",
     "iree_encoding": "data tiling by encodings is not read; compile without it",
@@ -92,6 +94,8 @@ _REFUSED = {
 def describe(name: str, known: list[str]) -> str:
     """What to say of an operation that none of the `known` is."""
     dialect = name.partition(".")[0]
+    if dialect == "mhlo":
+        return f"unknown operation '{name}': of MHLO only what StableHLO or CHLO also has is read"
     if dialect in _REFUSED:
         return f"unknown operation '{name}': {_REFUSED[dialect]}"
     if not any(op.startswith(f"{dialect}.") for op in known):
