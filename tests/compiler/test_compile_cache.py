@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,6 +60,16 @@ def test_what_changes_the_output_changes_the_key(tmp_path: Path, monkeypatch: py
     assert len(entries(tmp_path)) == 9
     monkeypatch.setattr("tiree.driver._run", never)
     compiled()
+
+
+def test_the_native_part_is_of_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It computes constants."""
+    seen: list[str] = []
+    stat = os.stat
+    monkeypatch.setattr(os, "stat", lambda path, **more: seen.append(str(path)) or stat(path, **more))
+    compile_cache.compiler_identity.__wrapped__()
+    assert any(os.path.basename(path).startswith("_native.") and not path.endswith((".py", ".pyi")) for path in seen)
+    assert any(path.endswith("compile_cache.py") for path in seen)
 
 
 def test_the_machine_is_part_of_host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,7 +58,7 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
 
 def test_what_others_left_behind_goes(tmp_path: Path) -> None:
     cache = FileCache(str(tmp_path), 1000)
-    old, new = tmp_path / "00/old.tmp", tmp_path / "00/new.tmp"
+    old, new = tmp_path / "00/new-old.tmp", tmp_path / "00/new-new.tmp"
     old.parent.mkdir()
     for path in (old, new):
         path.write_bytes(b"half")
@@ -66,6 +66,29 @@ def test_what_others_left_behind_goes(tmp_path: Path) -> None:
     cache.put(KEYS[0], [b"x"])
     assert not old.exists()
     assert new.exists()
+
+
+def test_files_of_others_stay(tmp_path: Path) -> None:
+    """A user may name a folder that holds more than the cache."""
+    names = (
+        "notes.tmp",
+        "a.entry",
+        "00/notes.tmp",
+        "00/notes.entry",
+        "work/new-a.tmp",
+        "work/abc.entry",
+        "AB/12.entry",
+    )
+    for name in names:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(bytes(2000))
+        os.utime(path, (1, 1))
+    cache = FileCache(str(tmp_path), 1500)
+    for key in KEYS[:3]:
+        cache.put(key, [bytes(1000)])
+    assert [cache.get(key) is not None for key in KEYS[:3]] == [False, False, True]
+    assert all((tmp_path / name).exists() for name in names)
 
 
 def test_an_error_on_the_way_leaves_nothing(tmp_path: Path) -> None:

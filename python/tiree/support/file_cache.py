@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 
 _MAGIC = b"TIREEC01"
@@ -19,6 +20,9 @@ _DIGEST = 32
 _HEAD = len(_MAGIC) + _DIGEST + 8
 _SUFFIX = ".entry"
 _TEMPORARY = ".tmp"
+_FOLDER = re.compile(r"[0-9a-f]{2}")
+_OURS = re.compile(r"(?:[0-9a-f]+\.entry|new-\w+\.tmp)")
+"""What this module writes, and may remove: a user may have named a folder that holds other files too."""
 _ABANDONED = 3600.0
 """Seconds after which a file that somebody began to write is taken for left behind."""
 _WINDOW = 1 << 24
@@ -72,7 +76,7 @@ class FileCache:
         os.makedirs(os.path.dirname(path), exist_ok=True)
         hashed = hashlib.blake2b(digest_size=_DIGEST)
         size = 0
-        number, temporary = tempfile.mkstemp(_TEMPORARY, "", os.path.dirname(path))
+        number, temporary = tempfile.mkstemp(_TEMPORARY, "new-", os.path.dirname(path))
         try:
             with os.fdopen(number, "wb") as file:
                 file.write(bytes(_HEAD))
@@ -92,18 +96,25 @@ class FileCache:
             raise
         self._evict()
 
+    def _files(self) -> Iterator[str]:
+        """The files of the cache, finished and half written."""
+        for part in os.listdir(self.folder):
+            if _FOLDER.fullmatch(part) is None:
+                continue
+            folder = os.path.join(self.folder, part)
+            with suppress(OSError):
+                yield from (os.path.join(folder, name) for name in os.listdir(folder) if _OURS.fullmatch(name))
+
     def _evict(self) -> None:
         """Removes what has not been used for longest until nine tenths of the limit are left, if it is exceeded."""
         entries: list[tuple[float, int, str]] = []
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                path = os.path.join(folder, name)
-                with suppress(OSError):
-                    status = os.stat(path)
-                    if name.endswith(_SUFFIX):
-                        entries.append((status.st_mtime, status.st_size, path))
-                    elif name.endswith(_TEMPORARY) and status.st_mtime < time.time() - _ABANDONED:
-                        os.unlink(path)
+        for path in self._files():
+            with suppress(OSError):
+                status = os.stat(path)
+                if path.endswith(_SUFFIX):
+                    entries.append((status.st_mtime, status.st_size, path))
+                elif status.st_mtime < time.time() - _ABANDONED:
+                    os.unlink(path)
         total = sum(size for _, size, _ in entries)
         if total <= self.limit:
             return
