@@ -163,3 +163,39 @@ func.func @f(%a: tensor<2x4xf32>, %b: tensor<4xf32>) -> tensor<2x4xf32> {{
 """
     with pytest.raises(CompileError, match=why):
         lowered(text)
+
+
+def test_an_op_in_a_body_that_is_lowered_several_times_is_one(lowered) -> None:
+    text = """func.func @f(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %r = "stablehlo.sort"(%a) ({
+  ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+    %c = stablehlo.custom_call @less(%x, %y) : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  }) : (tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+"""
+    with pytest.raises(CompileError) as caught:
+        lowered(text)
+    (found,) = caught.value.diagnostics
+    assert found.message == "stablehlo.custom_call in the body of stablehlo.sort is not supported"
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("largest = false", r"chlo.top_k of the smallest elements \(largest = false\) is not supported"),
+        ("dimension = 0", "chlo.top_k along dimension 0, which is not the last, is not supported"),
+    ],
+)
+@pytest.mark.parametrize("size", ["3", "?"])
+def test_top_k_as_only_mhlo_has_it(lowered, setting: str, message: str, size: str) -> None:
+    text = f"""func.func @f(%a: tensor<{size}x3xf32>) -> tensor<{size}x2xf32> {{
+  %0:2 = chlo.top_k(%a, k = 2, {setting}) : tensor<{size}x3xf32> -> (tensor<{size}x2xf32>, tensor<{size}x2xi32>)
+  return %0#0 : tensor<{size}x2xf32>
+}}
+"""
+    with pytest.raises(CompileError, match=message):
+        lowered(text)
+    same = {"largest = false": "largest = true", "dimension = 0": "dimension = 1"}[setting]
+    lowered(text.replace(setting, same))

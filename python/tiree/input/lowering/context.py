@@ -217,7 +217,8 @@ class Lowering:
     def report(self) -> list[Diagnostic]:
         """The diagnostics recorded: what, how often, where."""
         found: list[Diagnostic] = []
-        for text, ops in self.diagnostics.items():
+        for text, met in self.diagnostics.items():
+            ops = list(dict.fromkeys(met))  # One in a body that is lowered several times is one.
             places = list(dict.fromkeys(location_of(op) for op in ops))
             also = f"; also at {', '.join(places[1:6])}{', ...' if len(places) > 6 else ''}" if len(places) > 1 else ""
             count = f" ({len(ops)} uses)" if len(ops) > 1 else ""
