@@ -59,10 +59,13 @@ U8 = Q("!quant.uniform<u8:f32, 0.25:128>", np.uint8, 0.25, 128)
 I16 = Q("!quant.uniform<i16:f32, 1.0e-3>", np.int16, 1e-3)
 I32 = Q("!quant.uniform<i32:f32, 0.001:17>", np.int32, 0.001, 17)
 NARROW = Q("!quant.uniform<i8<-127:127>:f32, 5.000000e-01>", np.int8, 0.5, low=-127, high=127)
+OTHER = Q("!quant.uniform<i8:f32, 0.25:100>", np.int8, 0.25, 100)
+COARSE = Q("!quant.uniform<i8:f32, 5.000000e-01>", np.int8, 0.5)
 HALF = Q("!quant.uniform<i8:f16, 0.125:3>", np.int8, 0.125, 3, expressed=np.float16)
 BRAIN = Q("!quant.uniform<i8:bf16, 0.125:3>", np.int8, 0.125, 3, expressed=ml_dtypes.bfloat16)
 DOUBLE = Q("!quant.uniform<i16:f64, 0.003:5>", np.int16, 0.003, 5, expressed=np.float64)
 AXIS = Q("!quant.uniform<i8:f32:1, {0.1:-30, 0.5:-20, 0.3}>", np.int8, [0.1, 0.5, 0.3], [-30, -20, 0], axis=1)
+WEIGHTS = Q("!quant.uniform<i8:f32:1, {0.1, 0.5, 0.3}>", np.int8, [0.1, 0.5, 0.3], [0, 0, 0], axis=1)
 TYPES = {
     "i8": I8,
     "u8": U8,
@@ -116,12 +119,12 @@ ELEMENTWISE: dict[str, Any] = {
 
 
 def test_elementwise() -> None:
-    a, b, r = (f"tensor<50x{q.text}>" for q in (I8, U8, NARROW))
+    a, b, r = (f"tensor<50x{q.text}>" for q in (I8, OTHER, COARSE))
     lines = "\n".join(f"%{op} = stablehlo.{op} %x, %y : ({a}, {b}) -> {r}" for op in ELEMENTWISE)
     text = f"""func.func @f(%x: {a}, %y: {b}, %p: tensor<50xi1>)
     -> ({", ".join([r] * 6)}, tensor<50xi1>, {r}, {a}, {r}) {{
   {lines}
-  %less = stablehlo.compare LT, %x, %y, SIGNED : ({a}, {b}) -> tensor<50xi1>
+  %less = stablehlo.compare LT, %x, %y : ({a}, {b}) -> tensor<50xi1>
   %s = "stablehlo.select"(%p, %x, %y) : (tensor<50xi1>, {a}, {b}) -> {r}
   %same = "stablehlo.select"(%p, %x, %x) : (tensor<50xi1>, {a}, {a}) -> {a}
   %tanh = stablehlo.tanh %x : ({a}) -> {r}
@@ -129,24 +132,24 @@ def test_elementwise() -> None:
     : {", ".join([r] * 6)}, tensor<50xi1>, {r}, {a}, {r}
 }}"""
     x = RANDOM.integers(-128, 127, 50).astype(np.int8)
-    y = RANDOM.integers(0, 255, 50).astype(np.uint8)
+    y = RANDOM.integers(-128, 127, 50).astype(np.int8)
     p = RANDOM.integers(0, 2, 50).astype(bool)
     *made, less, chosen, same, tanh = run(text, x, y, p)
-    u, v = I8.dequantize(x), U8.dequantize(y)
+    u, v = I8.dequantize(x), OTHER.dequantize(y)
     with np.errstate(all="ignore"):
         for (op, function), got in zip(ELEMENTWISE.items(), made, strict=True):
             want = function(u, v)
             valid = np.isfinite(want)
-            np.testing.assert_array_equal(got[valid], NARROW.quantize(want[valid]), err_msg=op)
+            np.testing.assert_array_equal(got[valid], COARSE.quantize(want[valid]), err_msg=op)
     np.testing.assert_array_equal(less, u < v)
-    np.testing.assert_array_equal(chosen, NARROW.quantize(np.where(p, u, v)))
+    np.testing.assert_array_equal(chosen, COARSE.quantize(np.where(p, u, v)))
     np.testing.assert_array_equal(same, x)
-    np.testing.assert_array_equal(tanh, NARROW.quantize(np.tanh(u)))
+    np.testing.assert_array_equal(tanh, COARSE.quantize(np.tanh(u)))
 
 
 def test_contractions() -> None:
     a, result = f"tensor<4x6x{I8.text}>", f"tensor<4x3x{I32.text}>"
-    b = f"tensor<6x3x{AXIS.text}>"
+    b = f"tensor<6x3x{WEIGHTS.text}>"
     conv = f"tensor<1x5x5x6x{I8.text}>"
     kernel = "tensor<2x2x6x3x!quant.uniform<i8:f32:3, {0.1:-30, 0.5:-20, 0.3}>>"
     text = f"""func.func @f(%x: {a}, %y: {b}, %z: tensor<4x6xf32>, %i: {conv}, %k: {kernel})
@@ -162,8 +165,8 @@ def test_contractions() -> None:
     )
     z = RANDOM.standard_normal((4, 6), dtype=np.float32)
     q, mixed, c = run(text, x, y, z, i, k)
-    np.testing.assert_allclose(q, I32.quantize(I8.dequantize(x) @ AXIS.dequantize(y)), rtol=1e-5, atol=2)
-    np.testing.assert_allclose(mixed, z @ AXIS.dequantize(y), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(q, I32.quantize(I8.dequantize(x) @ WEIGHTS.dequantize(y)), rtol=1e-5, atol=2)
+    np.testing.assert_allclose(mixed, z @ WEIGHTS.dequantize(y), rtol=1e-4, atol=1e-4)
     image, weights = I8.dequantize(i), AXIS._replace(axis=3).dequantize(k)
     want = sum(image[:, u : u + 4, v : v + 4] @ weights[u, v] for u in range(2) for v in range(2))
     np.testing.assert_allclose(c, I32.quantize(np.asarray(want)), rtol=1e-5, atol=4)

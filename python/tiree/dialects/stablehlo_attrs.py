@@ -142,9 +142,15 @@ class StructAttr(Data[StructT]):
             key = parser.parse_identifier(context_msg=": a field name")
             if key not in known:
                 parser.raise_error(f"{cls.name} has no field {key}; it has {', '.join(sorted(known))}")
+            if key in values:
+                parser.raise_error(f"{cls.name} has {key} twice")
             parser.parse_punctuation("=")
             values[key] = _parse_value(parser)
-            if parser.parse_optional_punctuation(",") is None:  # MLIR takes one behind the last field too.
+
+        parser.parse_punctuation("<")
+        while parser.parse_optional_punctuation(">") is None:  # a comma may end the list
+            parse_field()
+            if parser.parse_optional_punctuation(",") is None:
                 parser.parse_punctuation(">")
                 break
         return cls.STRUCT(**values)

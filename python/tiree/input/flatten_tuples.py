@@ -6,7 +6,7 @@ programs here have none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, ModuleOp, TupleType
@@ -14,6 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.stablehlo_attrs import TokenType
+from tiree.support.errors import CompileError, Diagnostic, linked
+from tiree.support.locations import location_of
 from tiree.support.typed import is_array_attr, is_integer_attr
 
 _FUNCTIONS = ("func.func", "util.func")
@@ -35,13 +37,17 @@ def _flat(type: Attribute) -> list[Attribute]:
 
 
 class FlattenTuplesPass(ModulePass):
-    """In: any module. Out: the same without values of tuple and token type."""
+    """In: any module. Out: the same without values of tuple and token type. Raises one `CompileError` for all ops
+    that make or take apart a tuple of another type than they have."""
 
     name = "tiree-input-flatten-tuples"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
         concerned = [inner for inner in op.walk() if _concerned(inner)]
+        wrong = list(_wrong(concerned))
+        if wrong:
+            raise CompileError(linked(wrong))
         if concerned:
             _Flattening().run(op)
 
@@ -51,6 +57,29 @@ def _concerned(op: Operation) -> bool:
         return True
     type = op.properties.get("function_type")
     return isinstance(type, FunctionType) and any(elements(t) is not None for t in (*type.inputs, *type.outputs))
+
+
+def _wrong(ops: Sequence[Operation]) -> Iterator[Diagnostic]:
+    for op in ops:
+        reason = ""
+        if op.name == "stablehlo.tuple":
+            made, wanted = op.results[0].type, [operand.type for operand in op.operands]
+            if not isinstance(made, TupleType) or list(made.types.data) != wanted:
+                reason = f"its result is {made}; its operands make tuple<{', '.join(map(str, wanted))}>"
+        elif op.name == "stablehlo.get_tuple_element":
+            type, index = op.operands[0].type, _index(op)
+            parts = type.types.data if isinstance(type, TupleType) else ()
+            if index is None or not 0 <= index < len(parts):
+                reason = f"its index is {index}; its operand {type} has {len(parts)} elements"
+            elif op.results[0].type != parts[index]:
+                reason = f"its result is {op.results[0].type}; element {index} of its operand is {parts[index]}"
+        if reason:
+            yield Diagnostic(f"{op.name} is not valid: {reason}", location_of(op))
+
+
+def _index(op: Operation) -> int | None:
+    index = op.properties.get("index", op.attributes.get("index"))
+    return index.value.data if is_integer_attr(index) else None
 
 
 class _Flattening:
@@ -106,11 +135,11 @@ class _Flattening:
         self.gone.append(op)
 
     def _element(self, op: Operation) -> None:
-        type, index = op.operands[0].type, op.properties.get("index", op.attributes.get("index"))
-        if not isinstance(type, TupleType) or not is_integer_attr(index) or not 0 <= index.value.data < len(type.types):
+        type, index = op.operands[0].type, _index(op)
+        if not isinstance(type, TupleType) or index is None:
             return
-        before = sum(len(_flat(part)) for part in type.types.data[: index.value.data])
-        count = len(_flat(type.types.data[index.value.data]))
+        before = sum(len(_flat(part)) for part in type.types.data[:index])
+        count = len(_flat(type.types.data[index]))
         parts = self.of(op.operands[0])[before : before + count]
         if elements(op.results[0].type) is None:
             op.results[0].replace_all_uses_with(parts[0])

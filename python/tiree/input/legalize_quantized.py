@@ -12,25 +12,29 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tiree.dialects.stablehlo_attrs import ComparisonTypeAttr
+from tiree.input.checks.quantized import wrong_quantized
 from tiree.input.convert_types import TypeConverter
 from tiree.input.expansions.build import Build
 from tiree.input.expansions.quantized import dequantize, quantize, quantized_type
 from tiree.input.expansions.small_floats import computes
 from tiree.input.lowering.context import Lowering, Unsupported
-from tiree.support.errors import CompileError
+from tiree.support.errors import CompileError, linked
 from tiree.support.typed import is_tensor_type
 
 _COMPUTE = frozenset({"stablehlo.cholesky", "stablehlo.triangular_solve", "stablehlo.select"})
 
 
 class LegalizeQuantizedPass(ModulePass):
-    """In: any module. Out: the same without quantized elements. Raises one `CompileError` for all forms of such
-    elements that are not supported."""
+    """In: any module. Out: the same without quantized elements. Raises one `CompileError` for all ops that break a rule
+    of such elements, or else for all forms of them that are not supported."""
 
     name = "tiree-input-legalize-quantized"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         del ctx
+        found = wrong_quantized(op)
+        if found:
+            raise CompileError(linked(found))
         reported: dict[str, list[Operation]] = {}
         table: dict[Attribute, Attribute] = {}
         for inner in list(op.walk()):

@@ -11,12 +11,15 @@ from xdsl.ir import Operation
 
 from tiree.input.checks import (
     calls,
+    collectives,
     contraction,
+    dynamic,
     elementwise,
     factorizations,
     indexing,
     movement,
     norms,
+    random,
     regions,
     rounding,
 )
@@ -34,14 +37,17 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     **norms.CHECKS,
     **factorizations.CHECKS,
     **calls.CHECKS,
+    **collectives.CHECKS,
+    **dynamic.CHECKS,
+    **random.CHECKS,
 }
 
 
-def wrong_ops(root: Operation) -> Iterator[Diagnostic]:
-    """A diagnostic for each operation below `root` that breaks a rule, in program order."""
+def wrong_ops(root: Operation, of: Callable[[Operation], bool] | None = None) -> Iterator[Diagnostic]:
+    """A diagnostic for each operation below `root` (and `of`, if given) that breaks a rule, in program order."""
     for op in root.walk():
         check = CHECKS.get(op.name)
-        if check is None:
+        if check is None or (of is not None and not of(op)):
             continue
         try:
             check(op)

@@ -13,7 +13,8 @@ from tiree.input.checks.values import attribute, need, need_same_type
 from tiree.support.symbols import defined_symbol
 from tiree.support.typed import is_array_attr, is_tensor_type
 
-_NAMESPACED = re.compile(r"[a-zA-Z]\w*(?:\.[\w$]+)+", re.ASCII)
+_NAMESPACED = re.compile(r"[a-zA-Z][\w$]*(?:\.[\w$]+)+", re.ASCII)
+"""Names of operations behind that of a dialect."""
 
 
 def _function(op: Operation, name: str) -> Operation | None:

@@ -10,13 +10,16 @@ from xdsl.ir import Operation
 from tiree.dialects.stablehlo_attrs import (
     ConvDimensionNumbers,
     ConvDimensionNumbersAttr,
+    DotAlgorithmAttr,
     DotDimensionNumbers,
     DotDimensionNumbersAttr,
+    PrecisionAttr,
 )
 from tiree.input.checks.movement import padded
 from tiree.input.checks.values import (
     Wrong,
     attribute,
+    element,
     fits,
     integer,
     integers,
@@ -29,6 +32,33 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.support.typed import is_array_attr
+
+
+def _need_precision(op: Operation) -> None:
+    """At most a precision for each operand, and none beside an algorithm."""
+    config = attribute(op, "precision_config")
+    said = list(config.data) if is_array_attr(config) else []
+    words = [getattr(one, "data", None) if isinstance(one, PrecisionAttr) else str(one) for one in said]
+    wrong = [str(word) for word in words if word not in PrecisionAttr.VALUES]
+    need(not wrong, f"its precision_config must be of {', '.join(PrecisionAttr.VALUES)}; it has {', '.join(wrong)}")
+    need(len(said) <= 2, f"its precision_config has {len(said)} entries; it has 2 operands")
+    algorithm = attribute(op, "algorithm")
+    if not isinstance(algorithm, DotAlgorithmAttr):
+        return
+    need(set(words) <= {"DEFAULT"}, "its precision_config must be DEFAULT, since it has an algorithm")
+    counts = ("lhs_component_count", "rhs_component_count", "num_primitive_operations")
+    for name in counts:
+        count = getattr(algorithm.data, name)
+        need(count > 0, f"{name} of its algorithm must be positive; it is {count}")
+    for name in ("lhs_precision_type", "rhs_precision_type", "accumulation_type"):
+        type = getattr(algorithm.data, name)
+        need(type == "tf32" or not _is_integer(type), f"{name} of its algorithm must be a float type; it is {type}")
+
+
+def _is_integer(type: str) -> bool:
+    """Whether the name of an element type is that of integers."""
+    return type.lstrip("su").startswith("i") and type.lstrip("sui").isdigit()
 
 
 def _need_kinds(op: Operation) -> None:
@@ -76,6 +106,7 @@ def _contract(op: Operation, numbers: DotDimensionNumbers) -> None:
         wanted += [size for dim, size in enumerate(sizes) if dim not in gone]
     need_shape(op, wanted)
     _need_kinds(op)
+    _need_precision(op)
 
 
 def _convolution(op: Operation) -> None:
@@ -88,6 +119,9 @@ def _convolution(op: Operation) -> None:
     need(ranks == [rank] * 3, f"dimension_numbers are for rank {rank}; the tensors have ranks {ranks}")
     _need_groups(op, n)
     _need_kinds(op)
+    _need_precision(op)
+    types = [element(operand) for operand in op.operands[:2]]
+    need(types[0] == types[1], f"operands must have one element type; they are {types[0]} and {types[1]}")
     lhs, rhs = (shape(operand) for operand in op.operands[:2])
     spatial = rank - 2
     ones = [1] * spatial
@@ -144,7 +178,7 @@ def windowed(
     for size, window, stride, dilation in zip(wide, windows, strides, dilations, strict=True):
         reach = (window - 1) * dilation + 1 if window else 0
         dynamic = DYNAMIC_INDEX in (size, window)
-        wanted.append(DYNAMIC_INDEX if dynamic else max(0, (size - reach) // stride + 1) if size >= reach else 0)
+        wanted.append(DYNAMIC_INDEX if dynamic else (size - reach) // stride + 1 if size >= reach and size > 0 else 0)
     return wanted
 
 

@@ -38,9 +38,11 @@ def takes(argument: SSAValue, value: SSAValue, what: str, wider: bool = True) ->
     need(promoted, f"{what} takes elements of type {have}; it gets {given}")
 
 
-def need_reducer(block: Block, inputs: Sequence[SSAValue], starts: Sequence[SSAValue], op: Operation) -> None:
+def need_reducer(
+    block: Block, inputs: Sequence[SSAValue], starts: Sequence[SSAValue], op: Operation, first: int = 0
+) -> None:
     """A body of twice as many rank-0 arguments as there are inputs, that returns one value for each; the elements of
-    inputs, of initial values (or of what is combined with the inputs) and of results go with it."""
+    inputs, of initial values (or of what is combined with the inputs) and of results, from `first` on, go with it."""
     count = len(inputs)
     need_scalars(block, 2 * count, "the body")
     for value in returned(block, count, "the body"):
@@ -50,7 +52,7 @@ def need_reducer(block: Block, inputs: Sequence[SSAValue], starts: Sequence[SSAV
             takes(argument, inputs[index], "the body")
             takes(argument, starts[index], "the body")
             takes(argument, value, "the body")
-        takes(op.results[index], value, "a result", wider=False)
+        takes(op.results[first + index], value, "a result", wider=False)
 
 
 def need_comparator(block: Block, values: Sequence[SSAValue], what: str) -> None:

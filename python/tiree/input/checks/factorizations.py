@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation
 
-from tiree.dialects.stablehlo_attrs import FftTypeAttr
+from tiree.dialects.stablehlo_attrs import FftTypeAttr, TransposeAttr
 from tiree.input.checks.values import (
     Wrong,
     attribute,
@@ -50,6 +50,9 @@ def _triangular_solve(op: Operation) -> None:
     dim = -2 if integer(op, "left_side", 0) else -1
     need(fits(a[-1], b[dim]), f"matrices of shape {text(a)} do not go with right-hand sides of shape {text(b)}")
     need_same_type(op.operands[1], op.results[0], "its second operand and its result")
+    form = attribute(op, "transpose_a")
+    known = isinstance(form, TransposeAttr) and form.data != "TRANSPOSE_INVALID"
+    need(known or form is None, f"its transpose_a is {getattr(form, 'data', form)}")
 
 
 def _part(type: Attribute) -> Attribute:

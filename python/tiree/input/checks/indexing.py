@@ -7,21 +7,22 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 
-from tiree.dialects.stablehlo_attrs import GatherDimensionNumbersAttr, ScatterDimensionNumbersAttr
+from tiree.dialects.stablehlo_attrs import Dims, GatherDimensionNumbersAttr, ScatterDimensionNumbersAttr
 from tiree.input.checks.elements import need_reducer
 from tiree.input.checks.values import (
     Shape,
     Wrong,
     attribute,
     body,
+    constant,
     fits,
     integers,
     kind,
     need,
     need_dims,
     need_element,
-    need_same_type,
     need_shape,
+    need_sorted,
     same_shape,
     shape,
     tensor,
@@ -44,14 +45,17 @@ def _gather(op: Operation) -> None:
     n, source, indices = attr.data, shape(op.operands[0]), shape(op.operands[1])
     need(kind(op.operands[1]) == "i", f"its indices must be integers; they are {tensor(op.operands[1])}")
     need_dims((*n.collapsed_slice_dims, *n.operand_batching_dims), len(source), "collapsed or batching dimensions")
+    need_sorted(n.collapsed_slice_dims, "collapsed_slice_dims")
     need_dims((*n.start_index_map, *n.operand_batching_dims), len(source), "start_index_map or batching dimensions")
-    need_dims(n.start_indices_batching_dims, len(indices), "start_indices_batching_dims")
-    paired = len(n.operand_batching_dims) == len(n.start_indices_batching_dims)
-    need(paired, "operand_batching_dims and start_indices_batching_dims differ in length")
+    _need_pairs(
+        ("operand_batching_dims", source, n.operand_batching_dims),
+        ("start_indices_batching_dims", indices, n.start_indices_batching_dims),
+        n.index_vector_dim,
+    )
     batch = _batch(indices, n.index_vector_dim, n.start_index_map)
-    sizes = integers(op, "slice_sizes", len(source))
+    sizes = _slice_sizes(op, source)
     for dim, (have, size) in enumerate(zip(source, sizes, strict=True)):
-        inside = size >= 0 and (have == DYNAMIC_INDEX or size <= have)
+        inside = size == DYNAMIC_INDEX or (size >= 0 and (have == DYNAMIC_INDEX or size <= have))
         need(inside, f"a slice of {text(sizes)} does not fit in {text(source)}")
         if dim in n.collapsed_slice_dims or dim in n.operand_batching_dims:
             need(size <= 1, f"dimension {dim} is dropped from slices of {text(sizes)}, but is larger than 1")
@@ -59,11 +63,42 @@ def _gather(op: Operation) -> None:
     window = [size for dim, size in enumerate(sizes) if dim not in gone]
     need(len(window) == len(n.offset_dims), f"{len(n.offset_dims)} offset_dims; slices have {len(window)}")
     need_dims(n.offset_dims, len(batch) + len(window), "offset_dims")
-    need(list(n.offset_dims) == sorted(n.offset_dims), f"offset_dims are not in order: {list(n.offset_dims)}")
+    need_sorted(n.offset_dims, "offset_dims")
     rest, slices = iter(batch), iter(window)
     rank = len(batch) + len(window)
     need_shape(op, [next(slices) if dim in n.offset_dims else next(rest) for dim in range(rank)])
     need_element(op, op.operands[0])
+
+
+def _slice_sizes(op: Operation, source: Shape) -> Sequence[int]:
+    """What a gather cuts; extents that only the running program knows are dynamic."""
+    if op.name != "stablehlo.dynamic_gather":
+        return integers(op, "slice_sizes", len(source))
+    given = op.operands[2]
+    fitting = same_shape(shape(given), (len(source),)) and kind(given) == "i"
+    need(fitting, f"its slice_sizes must be {len(source)} integers; they are {tensor(given)}")
+    sizes = constant(given)
+    if sizes is None:
+        return [DYNAMIC_INDEX] * len(source)
+    need(min(sizes, default=0) >= 0, f"slice_sizes must not be negative: {list(sizes)}")
+    return sizes
+
+
+def _need_pairs(first: tuple[str, Shape, Dims], second: tuple[str, Shape, Dims], vector_dim: int) -> None:
+    """Batching dimensions of what is indexed and of the indices: as many of both, pair by pair of one extent."""
+    name, sizes, dims = first
+    other, indices, places = second
+    need_sorted(dims, name)
+    need_dims(places, len(indices), other)
+    need(len(dims) == len(places), f"{name} and {other} differ in length")
+    need(vector_dim not in places, f"{other} holds index_vector_dim {vector_dim}")
+    for dim, place in zip(dims, places, strict=True):
+        same = fits(sizes[dim], indices[place])
+        need(
+            same,
+            f"batching dimensions differ: {dim} of {text(sizes)} is {sizes[dim]}, "
+            f"{place} of {text(indices)} is {indices[place]}",
+        )
 
 
 def _scatter(op: Operation) -> None:
@@ -76,25 +111,32 @@ def _scatter(op: Operation) -> None:
     for value, update, result in zip(inputs, updates, op.results, strict=True):
         need(same_shape(shape(value), shape(inputs[0])), "its inputs have different shapes")
         need(same_shape(shape(update), shape(updates[0])), "its updates have different shapes")
-        need_same_type(value, result, "input and result")
+        fitting = same_shape(shape(value), shape(result))
+        need(fitting, f"input and result must have one shape; they are {tensor(value)} and {tensor(result)}")
     need(kind(starts) == "i", f"its indices must be integers; they are {tensor(starts)}")
     sizes, indices, update = shape(inputs[0]), shape(starts), shape(updates[0])
     gone = (*n.inserted_window_dims, *n.input_batching_dims)
     need_dims(gone, len(sizes), "inserted or batching dimensions")
     need_dims((*n.scatter_dims_to_operand_dims, *n.input_batching_dims), len(sizes), "scatter_dims_to_operand_dims")
-    need_dims(n.scatter_indices_batching_dims, len(indices), "scatter_indices_batching_dims")
+    need_sorted(n.inserted_window_dims, "inserted_window_dims")
+    _need_pairs(
+        ("input_batching_dims", sizes, n.input_batching_dims),
+        ("scatter_indices_batching_dims", indices, n.scatter_indices_batching_dims),
+        n.index_vector_dim,
+    )
     batch = _batch(indices, n.index_vector_dim, n.scatter_dims_to_operand_dims)
     need_dims(n.update_window_dims, len(update), "update_window_dims")
+    need_sorted(n.update_window_dims, "update_window_dims")
     window = [size for dim, size in enumerate(sizes) if dim not in gone]
     need(
         len(window) == len(n.update_window_dims), f"{len(n.update_window_dims)} update_window_dims; need {len(window)}"
     )
     places = [size for dim, size in enumerate(update) if dim not in n.update_window_dims]
     need(same_shape(places, batch), f"updates of {text(update)} do not go with indices of {text(indices)}")
-    for dim, size in zip(sorted(n.update_window_dims), window, strict=True):
+    for dim, size in zip(n.update_window_dims, window, strict=True):
         inside = DYNAMIC_INDEX in (update[dim], size) or update[dim] <= size
         need(inside, f"updates of {text(update)} do not fit in {text(sizes)}")
     need_reducer(body(op), inputs, updates, op)
 
 
-CHECKS = {"stablehlo.gather": _gather, "stablehlo.scatter": _scatter}
+CHECKS = {"stablehlo.gather": _gather, "stablehlo.dynamic_gather": _gather, "stablehlo.scatter": _scatter}

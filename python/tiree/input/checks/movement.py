@@ -46,6 +46,9 @@ def _broadcast_in_dim(op: Operation) -> None:
     for size, dim in zip(source, dims, strict=True):
         if size != 1 and not fits(size, target[dim]):
             raise Wrong(f"it cannot broadcast {text(source)} to {text(target)} along {list(dims)}")
+    for dim, size in enumerate(target):
+        known = size != DYNAMIC_INDEX or (dim in dims and source[dims.index(dim)] == DYNAMIC_INDEX)
+        need(known, f"nothing says how large dimension {dim} of its result {tensor(op.results[0])} is")
     need_element(op, op.operands[0])
 
 
@@ -130,6 +133,8 @@ def _need_starts(starts: Sequence[SSAValue], rank: int) -> None:
     need(len(starts) == rank, f"it has {len(starts)} start indices for a tensor of rank {rank}")
     for start in starts:
         need_scalar(start, "a start index", "i")
+        same = element(start) == element(starts[0])
+        need(same, f"start indices must have one type; they are {tensor(starts[0])} and {tensor(start)}")
 
 
 def _dynamic_slice(op: Operation) -> None:

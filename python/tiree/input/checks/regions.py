@@ -6,11 +6,14 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tiree.dialects.dense import DenseAttr
 from tiree.input.checks.contraction import windowed
 from tiree.input.checks.elements import need_comparator, need_reducer, takes
 from tiree.input.checks.values import (
     Wrong,
+    attribute,
     body,
+    element,
     integer,
     integers,
     need,
@@ -22,6 +25,7 @@ from tiree.input.checks.values import (
     returned,
     same_shape,
     shape,
+    tensor,
     text,
 )
 
@@ -47,9 +51,22 @@ def _reduce(op: Operation) -> None:
         need_shape(op, [size for dim, size in enumerate(sizes) if dim not in dims], result)
 
 
+def _need_windows(op: Operation, rank: int) -> None:
+    """Windows that hold something, and two paddings for each dimension."""
+    windows = integers(op, "window_dimensions", rank)
+    need(min(windows, default=1) > 0, f"window_dimensions must be positive: {list(windows)}")
+    padding = attribute(op, "padding")
+    if isinstance(padding, DenseAttr):
+        extents = padding.type.get_shape()
+        need(
+            same_shape(extents, (rank, 2)), f"its padding must have the shape {text((rank, 2))}; it is {text(extents)}"
+        )
+
+
 def _reduce_window(op: Operation) -> None:
     sizes = shape(_inputs(op)[0])
     rank = len(sizes)
+    _need_windows(op, rank)
     ones = [1] * rank
     wanted = windowed(
         sizes,
@@ -66,10 +83,11 @@ def _reduce_window(op: Operation) -> None:
 def _select_and_scatter(op: Operation) -> None:
     operand, source, start = op.operands
     rank = len(shape(operand))
+    _need_windows(op, rank)
     ones = [1] * rank
     wanted = windowed(
         shape(operand),
-        integers(op, "window_dimensions", rank, ones),
+        integers(op, "window_dimensions", rank),
         integers(op, "window_strides", rank, ones),
         integers(op, "padding", 2 * rank, [0] * (2 * rank)),
         ones,
@@ -78,6 +96,9 @@ def _select_and_scatter(op: Operation) -> None:
     fitting = same_shape(shape(source), wanted)
     need(fitting, f"its source has shape {text(shape(source))}; its windows give {text(wanted)}")
     need_scalar(start, "the initial value")
+    for value, what in ((source, "source"), (start, "initial value")):
+        same = element(value) == element(operand)
+        need(same, f"operand and {what} must have one element type; they are {tensor(operand)} and {tensor(value)}")
     need_shape(op, shape(operand))
     need_comparator(body(op, 0), [operand], "the selection")
     need_reducer(body(op, 1), [source], [start], op)
@@ -90,6 +111,9 @@ def _map(op: Operation) -> None:
     for argument, value in zip(body(op).args, op.operands, strict=True):
         takes(argument, value, "the body", wider=False)
     takes(op.results[0], returned(body(op), 1, "the body")[0], "the result", wider=False)
+    rank = len(shape(op.operands[0]))
+    dims = integers(op, "dimensions")
+    need(list(dims) == list(range(rank)), f"its dimensions must be {list(range(rank))}; they are {list(dims)}")
     need_shape(op, shape(op.operands[0]))
 
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tiree.dialects.dense import DenseAttr
+from tiree.dialects.dense import DenseAttr, element_count
 from tiree.support.typed import is_integer_attr, is_integer_type, is_tensor_type
 
 Shape = tuple[int, ...]
@@ -132,6 +132,25 @@ def need_dims(dims: Sequence[int], rank: int, name: str) -> None:
     for dim in dims:
         need(0 <= dim < rank, f"{name} names dimension {dim} of a tensor of rank {rank}")
     need(len(set(dims)) == len(dims), f"{name} names a dimension twice: {list(dims)}")
+
+
+def need_sorted(dims: Sequence[int], name: str) -> None:
+    """`dims` must be in ascending order."""
+    need(list(dims) == sorted(dims), f"{name} are not in order: {list(dims)}")
+
+
+def constant(value: SSAValue) -> Shape | None:
+    """The integers of a constant (flattened); None for a value that is none."""
+    if not isinstance(value.owner, Operation) or value.owner.name != "stablehlo.constant":
+        return None
+    attr = attribute(value.owner, "value")
+    if not isinstance(attr, DenseAttr) or element_count(attr.type) > _MOST_ENTRIES or kind(attr.type) not in ("i", "b"):
+        return None
+    return tuple(int(number) for number in attr.to_numpy().reshape(-1).tolist())
+
+
+_MOST_ENTRIES = 64
+"""A constant of sizes has an entry for each dimension; larger ones are none, and may be parameters of gigabytes."""
 
 
 def body(op: Operation, region: int = 0) -> Block:
