@@ -28,6 +28,9 @@ from tiree.dialects.dense import DenseAttr
 from tiree.support.creation import fill
 from tiree.support.typed import is_integer_attr, is_integer_type
 
+WIDENING = frozenset({"arith.extf", "arith.extsi", "arith.extui"})
+"""Ops that give each value a wider type."""
+
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation, HasFolderInterface):

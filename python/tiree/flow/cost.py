@@ -16,6 +16,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Operation
 
+from tiree.dialects.arith import WIDENING
 from tiree.flow.structured import body_of, element_count, element_type_of, inits_of, inputs_of, is_tensor
 
 CHEAP = 2
@@ -33,8 +34,8 @@ MAX_BINDINGS = 24
 
 _FREE = frozenset(
     (
-        "linalg.yield", "linalg.index", "arith.constant", "arith.extf", "arith.extsi", "arith.extui",
-        "arith.index_cast", "complex.re", "complex.im", "complex.create", "complex.constant",
+        *WIDENING, "linalg.yield", "linalg.index", "arith.constant", "arith.index_cast", "complex.re", "complex.im",
+        "complex.create", "complex.constant",
     )
 )  # fmt: skip
 _EXPENSIVE = {
@@ -77,6 +78,11 @@ def body_cost(op: Operation, limit: int | None = None) -> int:
 def is_free(op: Operation) -> bool:
     """Whether the body only moves data or widens it (no arithmetic, no gather)."""
     return body_cost(op, 0) == 0
+
+
+def only_widens(op: Operation) -> bool:
+    """Whether the body gives the element that it reads a wider type, or the element itself."""
+    return all(inner.name in WIDENING or inner.name == "linalg.yield" for inner in body_of(op).ops)
 
 
 def is_cheap(op: Operation) -> bool:

@@ -21,7 +21,7 @@ from xdsl.passes import ModulePass
 
 from tiree.flow.affine import is_projected_permutation
 from tiree.flow.body_size import BodySizes
-from tiree.flow.cost import MAX_BINDINGS, MAX_COPIES, computes_positions, gathers, is_cheap, is_free
+from tiree.flow.cost import MAX_BINDINGS, MAX_COPIES, computes_positions, gathers, is_cheap, is_free, only_widens
 from tiree.flow.cumulative import is_scan
 from tiree.flow.fuse_body import can_fuse, fuse_producer, fused_maps
 from tiree.flow.simplify_generic import merge_equal_inputs
@@ -85,6 +85,9 @@ def _accepts(producer: Operation, consumer: Operation, operand: int, sizes: Body
         result = result_of(consumer.operands[operand]).index
         new = fused_maps(producer, result, consumer, operand)
         assert new is not None
+        if is_scan(consumer) and not only_widens(producer):
+            # Code generation knows a scan by the element that it adds.
+            return False
         simple = is_projected_permutation(maps_of(consumer)[operand])
         return is_free(producer) and len(new) == 1 and (not simple or is_projected_permutation(new[0]))
     return True

@@ -37,7 +37,7 @@ from tiree.codegen.cpu.nest import Loop, Nest, chunk_count, distribute
 from tiree.codegen.cpu.shape import floor_power
 from tiree.codegen.cpu.stages import Stage, store_stages
 from tiree.codegen.cpu.strategy import Kernel, workgroup_budget
-from tiree.dialects.arith import constant_of
+from tiree.dialects.arith import WIDENING, constant_of
 from tiree.support.cpu_target import TargetDescription
 from tiree.support.typed import int_of, is_float_attr, is_integer_attr
 
@@ -108,7 +108,7 @@ def _compared_loops(generic: GenericNode, number: int) -> tuple[int, int, bool] 
     if (
         not isinstance(choice, Operation)
         or choice.name != "arith.select"
-        or choice.operands[1] is not body.args[number]
+        or not _is_element(choice.operands[1], body.args[number])
     ):
         return None
     compare = choice.operands[0].owner
@@ -119,6 +119,16 @@ def _compared_loops(generic: GenericNode, number: int) -> tuple[int, int, bool] 
     if predicate not in (_SLE, _SGE) or loops[0] is None or loops[1] is None:
         return None
     return loops[1], loops[0], predicate == _SGE
+
+
+def _is_element(value: SSAValue, argument: SSAValue) -> bool:
+    """Whether `value` is the element read, or what widening makes of it."""
+    while value is not argument:
+        op = value.owner
+        if not isinstance(op, Operation) or op.name not in WIDENING:
+            return False
+        value = op.operands[0]
+    return True
 
 
 def _loop_of(value: SSAValue) -> int | None:
@@ -242,7 +252,9 @@ def _contiguous(stage: Stage, scan: Cumulative, dims: Sequence[int], lane: int) 
     for number in range(generic.num_inputs):
         operand = generic.operands[number]
         if generic.used_args[number] and isinstance(operand, LoadNode):
-            return operand.view.strides[generic.maps[number].plain_dims.index(loop)] == 1
+            dims_read = generic.maps[number].plain_dims
+            # One element for all lanes, or neighbours.
+            return loop not in dims_read or operand.view.strides[dims_read.index(loop)] == 1
     return False
 
 
