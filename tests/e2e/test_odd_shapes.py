@@ -90,7 +90,7 @@ def _of_numbers(x: np.ndarray) -> Iterator[tuple[str, Callable[..., Any]]]:
     yield "outer", lambda x, y: jnp.tensordot(x, y, 0) if rank < 4 else x
     for axis in range(rank):
         yield f"sum {axis}", lambda x, y, a=axis: (jnp.sum(x, a), jnp.sum(y * x, a, keepdims=True))
-        yield f"cumsum {axis}", lambda x, y, a=axis: jnp.cumsum(x, a)
+        yield f"cumsum {axis}", lambda x, y, a=axis: jnp.cumsum(_whole(x), a)
         yield f"dot {axis}", lambda x, y, a=axis: lax.dot_general(x, y, (((a,), (a,)), ((), ()))) if rank < 4 else x
         batch = tuple(i for i in range(rank) if i != axis)
         yield f"batched dot {axis}", lambda x, y, a=axis, b=batch: lax.dot_general(x, y, (((a,), (a,)), (b, b)))
@@ -102,6 +102,17 @@ def _convolution(x: Any, y: Any) -> Any:
     """The last dimension with a kernel of three, the others as batch."""
     rows = x.reshape(int(np.prod(x.shape[:-1])), 1, x.shape[-1])
     return lax.conv_general_dilated(rows, jnp.ones((2, 1, 3), x.dtype), (1,), "SAME")
+
+
+def _whole(x: Any) -> Any:
+    """Quarters of small integers instead of other floats: no association of their sums is rounded in any type."""
+    return jnp.round(x * 4) / 4 if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+
+def _apart(x: Any) -> Any:
+    """Numbers whose neighbours are far apart: the variance of near ones is what rounding leaves of two squares."""
+    signs = 1 - 2 * (np.indices(x.shape).sum(0) % 2)
+    return x + (8 * signs).astype(x.dtype)
 
 
 def _of_ordered(x: np.ndarray) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -123,7 +134,7 @@ def _of_floats(x: np.ndarray) -> Iterator[tuple[str, Callable[..., Any]]]:
     yield "is", lambda x, y: (jnp.isfinite(x), jnp.isnan(y / x))
     for axis in range(x.ndim):
         yield f"softmax {axis}", lambda x, y, a=axis: jax.nn.softmax(x, a)
-        yield f"standardize {axis}", lambda x, y, a=axis: jax.nn.standardize(x, a) if x.shape[a] > 1 else x
+        yield f"standardize {axis}", lambda x, y, a=axis: jax.nn.standardize(_apart(x), a) if x.shape[a] > 1 else x
         if x.shape[axis] and x.dtype == np.float32:
             yield f"fft {axis}", lambda x, y, a=axis: jnp.abs(jnp.fft.fft(x, axis=a))
     if x.ndim and x.size:
