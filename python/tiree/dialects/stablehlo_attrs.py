@@ -146,11 +146,7 @@ class StructAttr(Data[StructT]):
                 parser.raise_error(f"{cls.name} has {key} twice")
             parser.parse_punctuation("=")
             values[key] = _parse_value(parser)
-
-        parser.parse_punctuation("<")
-        while parser.parse_optional_punctuation(">") is None:  # a comma may end the list
-            parse_field()
-            if parser.parse_optional_punctuation(",") is None:
+            if parser.parse_optional_punctuation(",") is None:  # MLIR takes one behind the last field too.
                 parser.parse_punctuation(">")
                 break
         return cls.STRUCT(**values)

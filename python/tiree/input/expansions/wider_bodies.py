@@ -1,18 +1,42 @@
-"""Reductions whose body computes in a wider type than their inputs have: the inputs are converted first."""
+"""Reductions whose body computes in a wider type than their inputs have: the inputs are converted first.
+
+Sums and products of f16 and bf16 are of that kind, whatever their body says: with each step rounded, a sum of ones in
+f16 would stop at 2048.
+"""
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from collections.abc import Sequence
 
-from tiree.input.expansions.build import Build, element_of
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tiree.dialects.dense import DenseAttr
+from tiree.input.expansions.build import Build, element_of, of_element, shape_of
+
+_F32 = Float32Type()
+_GROWING = ("stablehlo.add", "stablehlo.multiply")
+_RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim")
+"""Ops that change nothing on rank-0 tensors."""
 
 
-def _convert_inputs(build: Build, op: Operation) -> None:
-    """Gives inputs and initial values the types of the body's arguments, which `checks` has compared."""
+def _accumulate(build: Build, op: Operation) -> Sequence[SSAValue] | None:
+    """Gives inputs and initial values the types of the body's arguments, which `checks` has compared; a sum or product
+    of 16-bit floats becomes one of f32, rounded once."""
     block = op.regions[0].blocks.first
-    for index, argument in enumerate(block.args if block is not None else ()):
-        if element_of(op.operands[index]) != element_of(argument):
-            op.operands[index] = build.convert(op.operands[index], element_of(argument))
+    if block is None:
+        return None
+    kinds = [_F32 if _is_narrow(argument) else element_of(argument) for argument in block.args]
+    grows = _is_one_step(block) and kinds[0] != element_of(block.args[0])
+    for index, argument in enumerate(block.args):
+        kind = kinds[index] if grows else element_of(argument)
+        op.operands[index] = _converted(build, op.operands[index], kind)
+    if not grows:
+        return None
+    (old,) = op.results
+    region = build.region([of_element(a, _F32) for a in block.args], lambda args: _step(build, block, args))
+    (wide,) = build.make(op.name, op.operands, [of_element(old, _F32)], op.properties, [region])
+    return [build.convert(wide, element_of(old))]
 
 
 def _convert_updates(build: Build, op: Operation) -> None:
@@ -32,9 +56,45 @@ def _convert_source(build: Build, op: Operation) -> None:
             op.operands[place] = build.convert(op.operands[place], element_of(block.args[0]))
 
 
+def _converted(build: Build, value: SSAValue, element: Attribute) -> SSAValue:
+    """`value` with another element type; a constant stays one, since what a reduction begins with decides
+    its form."""
+    source = value
+    while isinstance(source.owner, Operation) and source.owner.name in _RENAMING:
+        source = source.owner.operands[0]
+    owner = source.owner
+    if isinstance(owner, Operation) and owner.name == "stablehlo.constant" and not shape_of(value):
+        constant = owner.properties["value"]
+        if isinstance(constant, DenseAttr) and constant.is_splat and element == _F32 and _is_narrow(value):
+            return build.constant(element, constant.splat_value())
+    return build.convert(value, element)
+
+
+def _is_narrow(value: SSAValue) -> bool:
+    return isinstance(element_of(value), Float16Type | BFloat16Type)
+
+
+def _is_one_step(block: Block) -> bool:
+    """Whether the body adds or multiplies its two arguments and returns that."""
+    ops = list(block.ops)
+    return (
+        len(block.args) == len(ops) == 2
+        and ops[0].name in _GROWING
+        and set(ops[0].operands) == set(block.args)
+        and list(ops[1].operands) == list(ops[0].results)
+    )
+
+
+def _step(build: Build, block: Block, arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    first = block.first_op
+    assert first is not None
+    given: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
+    return [build.value(first.name, [given[value] for value in first.operands], arguments[0].type)]
+
+
 EXPANSIONS = {
-    "stablehlo.reduce": _convert_inputs,
-    "stablehlo.reduce_window": _convert_inputs,
+    "stablehlo.reduce": _accumulate,
+    "stablehlo.reduce_window": _accumulate,
     "stablehlo.scatter": _convert_updates,
     "stablehlo.select_and_scatter": _convert_source,
 }

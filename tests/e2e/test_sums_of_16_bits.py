@@ -1,0 +1,82 @@
+"""Sums and products of f16 and bf16 are accumulated in f32 and rounded once, in every form that a sum has.
+
+With a rounding after each step, a sum of ones in f16 would stop at 2048 and in bf16 at 256. Values are numpy's in f64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tiree
+
+jax = pytest.importorskip("jax", reason="programs come from JAX")
+import jax.numpy as jnp  # noqa: E402
+from jax import lax  # noqa: E402
+
+VMVX = "--iree-hal-local-target-device-backends=vmvx"
+TYPES = {"f16": jnp.float16, "bf16": jnp.bfloat16}
+LENGTH = 20_000
+
+Function = Callable[[Any], Any]
+
+
+def reduced(x: Any, dims: tuple[int, ...]) -> Any:
+    return lax.reduce(x, x.dtype.type(0), lax.add, dims)
+
+
+def windowed(x: Any) -> Any:
+    return lax.reduce_window(x, x.dtype.type(0), lax.add, (9000,), (1000,), "VALID")
+
+
+SUMS: dict[str, tuple[Function, Function]] = {
+    "whole": (lambda x: reduced(x, (0,)), lambda x: x.sum()),
+    "rows": (lambda x: reduced(x.reshape(2, -1), (1,)), lambda x: x.reshape(2, -1).sum(1)),
+    "columns": (lambda x: reduced(x.reshape(-1, 4), (0,)), lambda x: x.reshape(-1, 4).sum(0)),
+    "windows": (windowed, lambda x: np.lib.stride_tricks.sliding_window_view(x, 9000)[::1000].sum(1)),
+    "cumulative": (lambda x: lax.cumsum(x, 0), lambda x: np.cumsum(x)),
+    "cumulative columns": (lambda x: lax.cumsum(x.reshape(-1, 8), 0), lambda x: np.cumsum(x.reshape(-1, 8), 0)),
+    "from the end": (lambda x: lax.cumsum(x, 0, reverse=True), lambda x: np.cumsum(x[::-1])[::-1]),
+}
+
+
+def run(function: Function, x: np.ndarray, *flags: str) -> np.ndarray:
+    text = jax.jit(function).lower(x).as_text()
+    return np.asarray(tiree.load(tiree.compile(text, flags=list(flags))).main(x))
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_go_on_beyond_the_precision_of_their_type(name: str, element: str) -> None:
+    function, exact = SUMS[name]
+    x = np.asarray(np.random.default_rng(5).uniform(0.5, 1.5, LENGTH)).astype(TYPES[element])
+    got = run(function, x).astype(np.float64)
+    step = float(jnp.finfo(TYPES[element]).eps)
+    np.testing.assert_allclose(got, exact(x.astype(np.float64)), rtol=0.51 * step + LENGTH * 2.0**-24)
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_sums_in_bytecode(element: str) -> None:
+    x = np.ones(3000, TYPES[element])
+    assert run(lambda x: reduced(x, (0,)), x, VMVX) == np.float32(3000).astype(TYPES[element])
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_products(element: str) -> None:
+    """Each factor changes the product by less than half a step of its type."""
+    x = np.full(64, 1 + float(jnp.finfo(TYPES[element]).eps)).astype(TYPES[element])
+    half = np.ones(64, TYPES[element])
+    half[0] = 1.5
+    for factors in (x, half * x):
+        got = run(lambda v: lax.reduce(v, v.dtype.type(1), lax.mul, (0,)), factors)
+        want = np.prod(factors.astype(np.float64))
+        np.testing.assert_allclose(got.astype(np.float64), want, rtol=float(jnp.finfo(TYPES[element]).eps))
+
+
+@pytest.mark.parametrize("element", TYPES)
+def test_an_initial_value_counts_once(element: str) -> None:
+    x = np.ones(3000, TYPES[element])
+    got = run(lambda v: lax.reduce(v, v[0] * 0.5, lax.add, (0,)), x)
+    assert got == np.float32(3000.5).astype(TYPES[element])
