@@ -1,5 +1,6 @@
 """What tools write to, and what becomes of it: readers that left, closed streams, full disks, pipes, files in use."""
 
+import importlib
 import json
 import os
 import signal
@@ -8,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -150,6 +152,19 @@ def test_a_pipe_without_a_writer(flag: str, add_file: Path, tmp_path: Path) -> N
         process.send_signal(signal.SIGINT)
         assert process.wait(20) == 130
         assert process.stderr.read() == "interrupted\n"
+
+
+@pytest.mark.parametrize("tool", ["compile", "opt"])
+def test_an_interrupted_compilation(
+    tool: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def read() -> bytes:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=SimpleNamespace(read=read)))
+    main = importlib.import_module(f"tiree.tools.{tool}").main
+    assert main(["-"]) == 130
+    assert capsys.readouterr() == ("", "interrupted\n")
 
 
 def test_files_that_cannot_be_written_are_named(add_file: Path, tmp_path: Path) -> None:

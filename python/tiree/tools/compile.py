@@ -18,7 +18,7 @@ from tiree.support.replacing import replacing
 from tiree.support.sources import Data, open_source
 from tiree.support.startup import collect_rarely, leave
 from tiree.tools.compile_flags import FLAGS, REFUSED, has_target, options_from_flags
-from tiree.tools.ending import is_of_output, open_streams, os_reason, print_error, reader_left
+from tiree.tools.ending import guarded_compiler
 from tiree.tools.flags import ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.output_paths import check_output_paths
 from tiree.tools.parameter_flags import check_parameter_phases
@@ -37,39 +37,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code. `arguments` are those after the program's name."""
     if arguments is None:
         collect_rarely()
-        arguments = sys.argv[1:]
-    open_streams()
-    show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
-    try:
-        extensions = extensions_of(arguments)
-        code = _run(parse_flags(arguments, extended(FLAGS, extensions), REFUSED), extensions)
-        sys.stdout.flush()
-        return code
-    except CompileError as error:
-        if show_traceback:
-            _print_traceback()
-        print_error(error)
-    except BrokenPipeError:
-        return reader_left()
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
-        if is_of_output(error):
-            reader_left()
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    except Exception as error:
-        if show_traceback:
-            _print_traceback()
-        print(f"tiree-compile: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-    return 1
+    given = sys.argv[1:] if arguments is None else arguments
 
+    def body() -> int:
+        extensions = extensions_of(given)
+        return _run(parse_flags(given, extended(FLAGS, extensions), REFUSED), extensions)
 
-def _print_traceback() -> None:
-    import traceback
-
-    traceback.print_exc()
+    return guarded_compiler("tiree-compile", given, body)
 
 
 def _run(parsed: ParsedFlags, extensions: Extensions) -> int:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from tiree.support.errors import CompileError
+from tiree.support.errors import CompileError, InternalError
 
 
 def print_error(error: Exception) -> None:
@@ -59,6 +59,37 @@ def guarded(tool: str, body: Callable[[], int]) -> int:
             reader_left()
     except Exception as error:
         print(f"{tool}: internal error: {type(error).__name__}: {error}", file=sys.stderr)
+    return 1
+
+
+def guarded_compiler(tool: str, arguments: Sequence[str], body: Callable[[], int]) -> int:
+    """`guarded` for a tool that compiles: errors have places in the program, and `arguments` may ask for tracebacks."""
+    open_streams()
+    show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
+    try:
+        code = body()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return reader_left()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
+        if is_of_output(error):
+            reader_left()
+    except Exception as error:
+        if show_traceback:
+            import traceback
+
+            traceback.print_exc()
+        if isinstance(error, CompileError):
+            print_error(error)
+        else:
+            what = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
+            print(f"{tool}: internal error: {what}", file=sys.stderr)
     return 1
 
 

@@ -7,7 +7,6 @@ tiree-compile apply where a named pass is part of its pipeline: the pass is then
 from __future__ import annotations
 
 import io
-import os
 import re
 import sys
 from collections.abc import Sequence
@@ -16,14 +15,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from tiree.dialects.bytecode import MAGIC
 from tiree.pass_registry import pass_locations
-from tiree.support.errors import CompileError, Diagnostic, InternalError
+from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.extensions import Extensions
 from tiree.support.replacing import replace_file
 from tiree.support.startup import leave
 from tiree.tools.compile_flags import FLAGS as COMPILE_FLAGS
 from tiree.tools.compile_flags import REFUSED as COMPILE_REFUSED
 from tiree.tools.compile_flags import options_from_flags
-from tiree.tools.ending import is_of_output, open_streams, os_reason, print_error, reader_left
+from tiree.tools.ending import guarded_compiler
 from tiree.tools.flags import Flag, ParsedFlags, fail, help_text, parse_flags
 from tiree.tools.plugin_flags import extended, extensions_of, with_extensions
 
@@ -76,8 +75,8 @@ REFUSED: dict[str, str] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the tool; returns its exit code."""
     given = sys.argv[1:] if arguments is None else arguments
-    open_streams()
-    try:
+
+    def body() -> int:
         extensions = extensions_of(given)
         names = {*pass_locations(), *extensions.passes}
         passes = {name: Flag(name, "list", "a pass") for name in names}
@@ -86,24 +85,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Flags that only tiree-compile has keep their defaults, for `options_from_flags`.
         parsed.values = {**{flag.name: flag.default for flag in COMPILE_FLAGS}, **parsed.values}
         return _run(parsed, extensions)
-    except CompileError as error:
-        if "--mlir-print-stacktrace-on-diagnostic" in given or os.environ.get("TIREE_TRACEBACK") == "1":
-            import traceback
 
-            traceback.print_exc()
-        print_error(error)
-    except InternalError as error:
-        print(f"tiree-opt: internal error: {error}", file=sys.stderr)
-    except BrokenPipeError:
-        return reader_left()
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
-        if is_of_output(error):
-            reader_left()
-    except Exception as error:
-        print(f"tiree-opt: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-    return 1
+    return guarded_compiler("tiree-opt", given, body)
 
 
 def _pass_argument(argument: str, names: set[str]) -> str:
