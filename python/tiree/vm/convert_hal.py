@@ -91,18 +91,20 @@ def _recipe(name: str, recipe: list[str], b: FunctionBuilder, op: Operation) -> 
         elif token.isdigit():
             arguments.append(b.get(op.operands[int(token)]))
         elif token[0] == "'":
-            arguments.append(b.string(_text(op, token[1:])))
+            arguments.append(b.string(text_of(op, token[1:])))
         else:
             arguments.append(b.i32(int_of(op.properties.get(token))))
-    _finish(b, op, b.call_import(name, arguments))
+    set_results(b, op, b.call_import(name, arguments))
 
 
-def _text(op: Operation, name: str) -> str:
+def text_of(op: Operation, name: str) -> str:
+    """The text of a string property; empty when it is absent."""
     attr = op.properties.get(name)
     return attr.data if isinstance(attr, StringAttr) else ""
 
 
-def _finish(b: FunctionBuilder, op: Operation, results: list[SSAValue]) -> None:
+def set_results(b: FunctionBuilder, op: Operation, results: list[SSAValue]) -> None:
+    """`results` of a call stand for those of `op`."""
     for source, result in zip(op.results, results, strict=True):
         b.values[source] = b.as_type(result, convert_type(source.type, op))
 
@@ -146,18 +148,18 @@ def _element_type(op: Operation) -> int:
 def _view_create(b: FunctionBuilder, op: Operation) -> None:
     buffer, offset, length, element, encoding, *shape = (b.get(v) for v in op.operands)
     dims: Span = [(v,) for v in shape]
-    _finish(b, op, b.call_import("hal.buffer_view.create", [buffer, offset, length, element, encoding, dims]))
+    set_results(b, op, b.call_import("hal.buffer_view.create", [buffer, offset, length, element, encoding, dims]))
 
 
 def _view_assert(b: FunctionBuilder, op: Operation) -> None:
     view, element, encoding, *shape = (b.get(v) for v in op.operands)
     dims: Span = [(v,) for v in shape]
-    b.call_import("hal.buffer_view.assert", [view, b.string(_text(op, "message")), element, encoding, dims])
+    b.call_import("hal.buffer_view.assert", [view, b.string(text_of(op, "message")), element, encoding, dims])
 
 
 def _view_trace(b: FunctionBuilder, op: Operation) -> None:
     views: Span = [(b.get(v),) for v in op.operands if not isinstance(v.type, IndexType)]
-    b.call_import("hal.buffer_view.trace", [b.string(_text(op, "key")), views])
+    b.call_import("hal.buffer_view.trace", [b.string(text_of(op, "key")), views])
 
 
 def _allocator_import(b: FunctionBuilder, op: Operation) -> None:
@@ -210,9 +212,10 @@ def _buffer_store(b: FunctionBuilder, op: Operation) -> None:
     b.call_import("hal.buffer.store", [value, buffer, offset, b.i32(min(size, 4))])
 
 
-def _device_query(b: FunctionBuilder, op: Operation) -> None:
-    strings = [b.string(_text(op, name)) for name in ("category", "key")]
-    ok, value = b.call_import("hal.device.query.i64", [b.get(op.operands[0]), *strings])
+def device_query(function: str, b: FunctionBuilder, op: Operation) -> None:
+    """A query of `function` by category and key (and device, if `op` has one), or its default."""
+    strings = [b.string(text_of(op, name)) for name in ("category", "key")]
+    ok, value = b.call_import(function, [*(b.get(device) for device in op.operands), *strings])
     type = op.results[1].type
     default = b.constant(int_of(op.properties.get("default_value")), convert_type(type, op))
     found = b.value("cmp.nz.i64", [value], i32) if type == i1 else b.as_type(value, convert_type(type, op))
@@ -244,13 +247,13 @@ def _executable_create(b: FunctionBuilder, op: Operation) -> None:
         for i, word in enumerate(words):
             b.emit("buffer.store.i32", [constants, b.i64(i), word])
     device, affinity = b.get(op.operands[0]), b.get(op.operands[1])
-    format = b.string(_text(binary, "format"))
-    _finish(b, op, b.call_import("hal.executable.create", [device, affinity, format, b.rodata(data), constants]))
+    format = b.string(text_of(binary, "format"))
+    set_results(b, op, b.call_import("hal.executable.create", [device, affinity, format, b.rodata(data), constants]))
 
 
 def _lookup_function(b: FunctionBuilder, op: Operation) -> None:
     name = _symbol_path(op.properties["entry_point"])[-1]
-    _finish(b, op, b.call_import("hal.executable.lookup.function", [b.get(op.operands[0]), b.string(name)]))
+    set_results(b, op, b.call_import("hal.executable.lookup.function", [b.get(op.operands[0]), b.string(name)]))
 
 
 def _bindings(b: FunctionBuilder, groups: list[list[SSAValue]]) -> Span:
@@ -332,18 +335,18 @@ def _allocator_select(b: FunctionBuilder, op: Operation) -> None:
     *pairs, types, usage = (b.get(v) for v in op.operands)
     count = len(pairs) // 2
     devices: Span = list(zip(pairs[:count], pairs[count:], strict=True))
-    _finish(b, op, b.call_import("hal.allocator.select", [types, usage, b.i64(0), devices]))
+    set_results(b, op, b.call_import("hal.allocator.select", [types, usage, b.i64(0), devices]))
 
 
 def _fence_join(b: FunctionBuilder, op: Operation) -> None:
     fences: Span = [(b.get(v),) for v in op.operands]
-    _finish(b, op, b.call_import("hal.fence.join", [b.i64(int_of(op.properties.get("flags"))), fences]))
+    set_results(b, op, b.call_import("hal.fence.join", [b.i64(int_of(op.properties.get("flags"))), fences]))
 
 
 def _fence_await(b: FunctionBuilder, op: Operation) -> None:
     timeout, *fences = (b.get(v) for v in op.operands)
     span: Span = [(v,) for v in fences]
-    _finish(b, op, b.call_import("hal.fence.await", [timeout, b.i64(int_of(op.properties.get("flags"))), span]))
+    set_results(b, op, b.call_import("hal.fence.await", [timeout, b.i64(int_of(op.properties.get("flags"))), span]))
 
 
 _BY_RECIPE: dict[str, Handler] = {f"hal.{n}": partial(_recipe, f"hal.{n}", r.split()) for n, r in _RECIPES.items()}
@@ -359,7 +362,7 @@ HANDLERS: dict[str, Handler] = _BY_RECIPE | {
     "hal.allocator.import": _allocator_import,
     "hal.buffer.load": _buffer_load,
     "hal.buffer.store": _buffer_store,
-    "hal.device.query": _device_query,
+    "hal.device.query": partial(device_query, "hal.device.query.i64"),
     "hal.executable.create": _executable_create,
     "hal.executable.lookup.function": _lookup_function,
     "hal.command_buffer.dispatch": _dispatch,

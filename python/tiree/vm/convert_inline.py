@@ -5,34 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, i1, i32
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects import vm
-from tiree.vm.builder import FunctionBuilder, Span, convert_type, fail
-from tiree.vm.convert_hal import int_of, segments
+from tiree.vm.builder import FunctionBuilder, Span, fail
+from tiree.vm.convert_hal import device_query, int_of, segments, set_results, text_of
 
 Handler = Callable[[FunctionBuilder, Operation], None]
 
 
-def _text(op: Operation, name: str) -> str:
-    attr = op.properties.get(name)
-    return attr.data if isinstance(attr, StringAttr) else ""
-
-
-def _finish(b: FunctionBuilder, op: Operation, results: list[SSAValue]) -> None:
-    for source, result in zip(op.results, results, strict=True):
-        b.values[source] = b.as_type(result, convert_type(source.type, op))
-
-
 def _in_order(b: FunctionBuilder, op: Operation) -> None:
     """The operands as they are."""
-    _finish(b, op, b.call_import(op.name, [b.get(value) for value in op.operands]))
+    set_results(b, op, b.call_import(op.name, [b.get(value) for value in op.operands]))
 
 
 def _view_dim(b: FunctionBuilder, op: Operation) -> None:
     number = b.i32(int_of(op.properties["index"]))
-    _finish(b, op, b.call_import(op.name, [b.get(op.operands[0]), number]))
+    set_results(b, op, b.call_import(op.name, [b.get(op.operands[0]), number]))
 
 
 def _shaped(leading: int, message: bool, b: FunctionBuilder, op: Operation) -> None:
@@ -40,41 +30,32 @@ def _shaped(leading: int, message: bool, b: FunctionBuilder, op: Operation) -> N
     values = [b.get(value) for value in op.operands]
     head: list[SSAValue | Span] = list(values[:leading])
     if message:
-        head.insert(1, b.string(_text(op, "message")))
+        head.insert(1, b.string(text_of(op, "message")))
     shape: Span = [(size,) for size in values[leading:]]
-    _finish(b, op, b.call_import(op.name, [*head, shape]))
+    set_results(b, op, b.call_import(op.name, [*head, shape]))
 
 
 def _view_trace(b: FunctionBuilder, op: Operation) -> None:
     views: Span = [(b.get(value),) for value in op.operands]
-    b.call_import(op.name, [b.string(_text(op, "key")), views])
-
-
-def _query(b: FunctionBuilder, op: Operation) -> None:
-    ok, value = b.call_import("hal_inline.device.query.i64", [b.string(_text(op, key)) for key in ("category", "key")])
-    type = op.results[1].type
-    default = b.constant(int_of(op.properties.get("default_value")), convert_type(type, op))
-    found = b.value("cmp.nz.i64", [value], i32) if type == i1 else b.as_type(value, convert_type(type, op))
-    suffix = "i32" if found.type == i32 else "i64"
-    b.values[op.results[0]] = ok
-    b.values[op.results[1]] = b.value(f"select.{suffix}", [ok, found, default], found.type)
+    b.call_import(op.name, [b.string(text_of(op, "key")), views])
 
 
 def _query_support(b: FunctionBuilder, op: Operation) -> None:
-    _finish(b, op, b.call_import(op.name, [b.string(_text(op, "executable_format"))]))
+    set_results(b, op, b.call_import(op.name, [b.string(text_of(op, "executable_format"))]))
 
 
 def _executable_load(b: FunctionBuilder, op: Operation) -> None:
     if len(op.operands) > 1:
         raise fail(op, "constants of executables are not supported in programs without devices")
-    arguments = [b.string(_text(op, "format")), b.get(op.operands[0]), b.null(vm.BufferType())]
-    _finish(b, op, b.call_import(op.name, arguments))
+    arguments = [b.string(text_of(op, "format")), b.get(op.operands[0]), b.null(vm.BufferType())]
+    set_results(b, op, b.call_import(op.name, arguments))
 
 
 def _lookup_function(b: FunctionBuilder, op: Operation) -> None:
     entry_point = op.properties["entry_point"]
     assert isinstance(entry_point, SymbolRefAttr)
-    _finish(b, op, b.call_import(op.name, [b.get(op.operands[0]), b.string(entry_point.string_value().split(".")[-1])]))
+    name = entry_point.string_value().split(".")[-1]
+    set_results(b, op, b.call_import(op.name, [b.get(op.operands[0]), b.string(name)]))
 
 
 def _dispatch(b: FunctionBuilder, op: Operation) -> None:
@@ -100,7 +81,7 @@ _INLINE: dict[str, Handler] = {
     "buffer_view.rank": _in_order,
     "buffer_view.dim": _view_dim,
     "buffer_view.trace": _view_trace,
-    "device.query": _query,
+    "device.query": partial(device_query, "hal_inline.device.query.i64"),
 }
 _LOADER: dict[str, Handler] = {
     "query_support": _query_support,
