@@ -44,7 +44,7 @@ def structural_key(op: Operation, numbering: dict[SSAValue, int] | None = None) 
     """A hashable form of `op`. Values in `numbering` (and those defined inside) count by number, others by identity."""
     numbering = {} if numbering is None else numbering
     operands = tuple(numbering.get(operand, operand) for operand in op.operands)
-    regions = tuple(_region_key(region, numbering) for region in op.regions)
+    regions = tuple(region_key(region, numbering) for region in op.regions)
     for result in op.results:
         numbering[result] = len(numbering)
     return (
@@ -61,7 +61,8 @@ def _name(item: tuple[str, object]) -> str:
     return item[0]
 
 
-def _region_key(region: Region, numbering: dict[SSAValue, int]) -> Key:
+def region_key(region: Region, numbering: dict[SSAValue, int]) -> Key:
+    """A hashable form of `region`, as `structural_key` of an op; an isolated region starts with no numbers."""
     keys: list[Key] = []
     for block in region.blocks:
         for arg in block.args:

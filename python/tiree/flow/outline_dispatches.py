@@ -10,28 +10,17 @@ from __future__ import annotations
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
 from tiree.dialects.flow import DispatchOp, DispatchWorkgroupsOp, ExecutableEndOp, ExecutableExportOp, ExecutableOp
 from tiree.dialects.util import CallOp
-from tiree.flow.cse import Key, structural_key
+from tiree.flow.cse import Key, region_key
 from tiree.flow.names import dispatch_suffix
 from tiree.flow.structured import replace_op
 from tiree.support.shared_layers import SHARED_LAYER
 from tiree.support.symbols import SymbolNames
 from tiree.support.typed import symbol_name
-
-
-def region_key(region: Region) -> Key:
-    """The structural key of an isolated region."""
-    numbering: dict[SSAValue, int] = {}
-    keys: list[Key] = []
-    for block in region.blocks:
-        for arg in block.args:
-            numbering[arg] = len(numbering)
-        keys.append((tuple(arg.type for arg in block.args), tuple(structural_key(op, numbering) for op in block.ops)))
-    return tuple(keys)
 
 
 def make_executable(op: DispatchWorkgroupsOp, executable: str, entry: str) -> ExecutableOp:
@@ -71,7 +60,7 @@ class Outliner:
         self._counts: dict[str, int] = {}
 
     def outline(self, op: DispatchWorkgroupsOp, function: Operation, name: str) -> None:
-        key = (region_key(op.workgroup_body), region_key(op.workgroup_count))
+        key = (region_key(op.workgroup_body, {}), region_key(op.workgroup_count, {}))
         entry = self._known.get(key)
         if entry is None:
             number = self._counts.get(name, 0)
