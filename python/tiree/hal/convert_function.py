@@ -18,7 +18,7 @@ from tiree.hal.executables import Executables
 from tiree.hal.initialization import Initialization
 from tiree.hal.parameters import parameter_load
 from tiree.hal.recording import Recorder, commands_of, fill_pattern
-from tiree.hal.regions import convert_arguments, erase_unused, replace
+from tiree.hal.regions import convert_arguments, erase_unused, replace, retype
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
@@ -336,17 +336,7 @@ class FunctionConverter:
         self._retype(op)
 
     def _retype(self, op: Operation) -> None:
-        types = [convert_type(result.type) for result in op.results]
-        if types == [result.type for result in op.results]:
-            return
-        new = type(op).create(
-            operands=list(op.operands),
-            result_types=types,
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-        )
-        self.emitter.add(new)
-        self._replace(op, *new.results)
+        retype(op, self.emitter, convert_type)
 
     # Commands.
 

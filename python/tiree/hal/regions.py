@@ -6,6 +6,8 @@ from collections.abc import Callable, Collection
 
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 
+from tiree.hal.values import Emitter
+
 
 def convert_arguments(region: Region, convert_type: Callable[[Attribute], Attribute]) -> None:
     """Gives the arguments of all blocks their new types."""
@@ -23,6 +25,21 @@ def erase_unused(region: Region, names: Collection[str]) -> None:
         for op in reversed(list(block.ops)):
             if op.name in names and not any(result.uses for result in op.results):
                 block.erase_op(op)
+
+
+def retype(op: Operation, emitter: Emitter, convert_type: Callable[[Attribute], Attribute]) -> None:
+    """Puts the same op with new result types in the place of `op`, if they are others."""
+    types = [convert_type(result.type) for result in op.results]
+    if types == [result.type for result in op.results]:
+        return
+    new = type(op).create(
+        operands=list(op.operands),
+        result_types=types,
+        properties=dict(op.properties),
+        attributes=dict(op.attributes),
+    )
+    emitter.add(new)
+    replace(op, tuple(new.results))
 
 
 def replace(op: Operation, values: tuple[SSAValue, ...]) -> None:

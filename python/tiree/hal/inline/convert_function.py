@@ -17,7 +17,7 @@ from tiree.dialects.arith import constant_int
 from tiree.dialects.hal_affinity import DeviceAffinityAttr
 from tiree.hal.inline.kernels import Kernels
 from tiree.hal.recording import commands_of, fill_pattern
-from tiree.hal.regions import convert_arguments, erase_unused, replace
+from tiree.hal.regions import convert_arguments, erase_unused, replace, retype
 from tiree.hal.values import Emitter
 from tiree.support.errors import CompileError, Diagnostic
 from tiree.support.locations import location_of
@@ -106,17 +106,7 @@ class InlineConverter:
         self._replace(op, *new.results)
 
     def _retype(self, op: Operation) -> None:
-        types = [convert_type(result.type) for result in op.results]
-        if types == [result.type for result in op.results]:
-            return
-        new = type(op).create(
-            operands=list(op.operands),
-            result_types=types,
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-        )
-        self.emitter.add(new)
-        self._replace(op, *new.results)
+        retype(op, self.emitter, convert_type)
 
     def _null(self, op: Operation) -> None:
         if isinstance(op.results[0].type, stream.TimepointType):
