@@ -6,7 +6,7 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, i32, i6
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import chlo
-from tiree.dialects.syntax.pretty_stablehlo import finish, read_attributes
+from tiree.dialects.syntax.pretty_stablehlo import read_attributes, read_plain
 from tiree.dialects.syntax.reader import CustomReader, Reader
 
 
@@ -79,14 +79,10 @@ def _read_scan(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, operands, outputs, properties, attributes, [region])
 
 
-def _read_plain(reader: Reader, name: str, position: int) -> Operation:
-    return finish(reader, name, position, reader.operand_names())
-
-
 READERS: dict[str, CustomReader] = {
     **dict.fromkeys(chlo.OPS, _read_arrow),
     "chlo.top_k": _read_top_k,
     "chlo.constant": _read_constant,
     "chlo.scan": _read_scan,
-    "chlo.broadcast_select": _read_plain,
+    "chlo.broadcast_select": read_plain,
 }

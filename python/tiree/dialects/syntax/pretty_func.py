@@ -79,7 +79,8 @@ def _read_call(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, reader.resolve_all(operands, inputs, position), outputs, properties, attributes)
 
 
-def _read_return(reader: Reader, name: str, position: int) -> Operation:
+def read_return(reader: Reader, name: str, position: int) -> Operation:
+    """`%a, %b : types` or nothing."""
     operands = reader.operand_names()
     attributes = reader.read_dictionary() if reader.at("{") else {}
     types: list[Attribute] = []
@@ -92,5 +93,5 @@ def _read_return(reader: Reader, name: str, position: int) -> Operation:
 READERS: dict[str, CustomReader] = {
     "func.func": _read_func,
     "func.call": _read_call,
-    "func.return": _read_return,
+    "func.return": read_return,
 }

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, IntegerAttr, StringA
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects import stablehlo, stablehlo_attrs
+from tiree.dialects.syntax.pretty_func import read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.support.typed import is_complex_type, is_tensor_type
 
@@ -152,17 +153,6 @@ def read_typed(reader: Reader, name: str, position: int) -> Operation:
         operand_types = types * len(operands)
     values = reader.resolve_all(operands, operand_types, position)
     return reader.build(name, position, values, results, inherent, attributes)
-
-
-def read_return(reader: Reader, name: str, position: int) -> Operation:
-    """`%a, %b : types` or nothing."""
-    operands = reader.operand_names()
-    attributes = reader.read_dictionary() if reader.at("{") else {}
-    types: list[Attribute] = []
-    if operands:
-        reader.want(":", " and the types of the values")
-        types = list(reader.read_types())
-    return reader.build(name, position, reader.resolve_all(operands, types, position), (), {}, attributes)
 
 
 def _read_select(reader: Reader, name: str, position: int) -> Operation:

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, Operation, ParametrizedAttribute, Region
 
 from tiree.dialects import torch
+from tiree.dialects.syntax.pretty_func import read_return
 from tiree.dialects.syntax.reader import CustomReader, Reader
 
 
@@ -26,17 +27,6 @@ def _read_operator(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, values, outputs, properties, attributes, regions)
 
 
-def _read_terminator(reader: Reader, name: str, position: int) -> Operation:
-    """`%a, %b : type, type`."""
-    operands = reader.operand_names()
-    attributes = reader.read_dictionary() if reader.at("{") else {}
-    types: list[Attribute] = []
-    if operands:
-        reader.want(":", " and the types of the values")
-        types = list(reader.read_types())
-    return reader.build(name, position, reader.resolve_all(operands, types, position), [], {}, attributes)
-
-
 def _read_constant(type: type[ParametrizedAttribute], reader: Reader, name: str, position: int) -> Operation:
     """A value, but for `none`, and attributes."""
     properties: dict[str, Attribute] = {}
@@ -48,7 +38,7 @@ def _read_constant(type: type[ParametrizedAttribute], reader: Reader, name: str,
 
 READERS: dict[str, CustomReader] = {
     "torch.operator": _read_operator,
-    "torch.operator_terminator": _read_terminator,
+    "torch.operator_terminator": read_return,
     "torch.constant.none": partial(_read_constant, torch.NoneType),
     "torch.constant.int": partial(_read_constant, torch.IntType),
     "torch.constant.float": partial(_read_constant, torch.FloatType),

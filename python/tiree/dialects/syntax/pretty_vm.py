@@ -21,22 +21,17 @@ from xdsl.ir import Attribute, Block, Operation, Region
 
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.syntax.forms import end_body, segments
-from tiree.dialects.syntax.pretty_func import read_arguments, read_results
-from tiree.dialects.syntax.pretty_stablehlo import read_return
+from tiree.dialects.syntax.pretty_func import read_arguments, read_results, read_return
 from tiree.dialects.syntax.pretty_vm_composed import COMPOSED_READERS
 from tiree.dialects.syntax.reader import CustomReader, Reader
 from tiree.dialects.syntax.symbols import VISIBILITIES, read_list
-from tiree.dialects.syntax.vm_values import SCALARS, read_discard, read_message, shape_of, symbol_value
+from tiree.dialects.syntax.vm_values import SCALARS, dictionary, read_discard, read_message, shape_of, symbol_value
 from tiree.support.typed import int_of
 
 
 def _visibility(reader: Reader) -> dict[str, Attribute]:
     word = next((word for word in VISIBILITIES if reader.take_word(word)), None)
     return {"sym_visibility": StringAttr(word)} if word is not None else {}
-
-
-def _dictionary(reader: Reader) -> dict[str, Attribute]:
-    return reader.read_dictionary() if reader.at("{") else {}
 
 
 def _keyword_dictionary(reader: Reader) -> dict[str, Attribute]:
@@ -70,7 +65,7 @@ def _read_global(reader: Reader, name: str, position: int) -> Operation:
         properties["is_mutable"] = UnitAttr()
     properties["sym_name"] = StringAttr(reader.read_symbol_name())
     properties.update(_angles(reader))
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     type: Attribute | None = None
     if reader.take("="):
         value = properties["initial_value"] = reader.read_attribute()
@@ -87,7 +82,7 @@ def _read_rodata(reader: Reader, name: str, position: int) -> Operation:
     properties = _visibility(reader)
     properties["sym_name"] = StringAttr(reader.read_symbol_name())
     properties.update(_angles(reader))
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     properties["value"] = reader.read_attribute()
     return reader.build(name, position, (), (), properties, attributes)
 
@@ -159,7 +154,7 @@ def _read_export(reader: Reader, name: str, position: int) -> Operation:
 def _read_call(reader: Reader, name: str, position: int) -> Operation:
     callee = reader.read_symbol()
     names = reader.operand_list()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", " and the type of the call")
     inputs, outputs = reader.read_function_type()
     values = reader.resolve_all(names, inputs, position)
@@ -193,7 +188,7 @@ def _read_variadic_call(reader: Reader, name: str, position: int) -> Operation:
 
     reader.want("(", " before the operands")
     read_list(reader, read_segment)
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", " and the type of the call")
     kinds: list[Attribute] = []
 
@@ -230,7 +225,7 @@ def _read_yieldable_call(reader: Reader, name: str, position: int) -> Operation:
     properties: dict[str, Attribute] = {"callee": reader.read_symbol()}
     names = reader.operand_list()
     properties.update(_angles(reader))
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", " and the type of the call")
     inputs = reader.read_type_list()
     reader.want("->")
@@ -266,7 +261,7 @@ def _read_successor(reader: Reader) -> tuple[Block, list[str], list[Attribute]]:
 def _read_branch(reader: Reader, name: str, position: int) -> Operation:
     block, names, types = _read_successor(reader)
     values = reader.resolve_all(names, types, position)
-    return reader.build(name, position, values, (), {}, _dictionary(reader), (), [block])
+    return reader.build(name, position, values, (), {}, dictionary(reader), (), [block])
 
 
 def _read_cond_branch(reader: Reader, name: str, position: int) -> Operation:
@@ -277,7 +272,7 @@ def _read_cond_branch(reader: Reader, name: str, position: int) -> Operation:
     no, no_names, no_types = _read_successor(reader)
     values = reader.resolve_all([*yes_names, *no_names], [*yes_types, *no_types], position)
     properties: dict[str, Attribute] = {"operandSegmentSizes": segments((1, len(yes_names), len(no_names)))}
-    return reader.build(name, position, [condition, *values], (), properties, _dictionary(reader), (), [yes, no])
+    return reader.build(name, position, [condition, *values], (), properties, dictionary(reader), (), [yes, no])
 
 
 def _read_cond_break(reader: Reader, name: str, position: int) -> Operation:
@@ -285,7 +280,7 @@ def _read_cond_break(reader: Reader, name: str, position: int) -> Operation:
     reader.want(",")
     block, names, types = _read_successor(reader)
     values = reader.resolve_all(names, types, position)
-    return reader.build(name, position, [condition, *values], (), {}, _dictionary(reader), (), [block])
+    return reader.build(name, position, [condition, *values], (), {}, dictionary(reader), (), [block])
 
 
 def _read_branch_table(reader: Reader, name: str, position: int) -> Operation:
@@ -314,7 +309,7 @@ def _read_branch_table(reader: Reader, name: str, position: int) -> Operation:
     types = [type for _, _, types in targets for type in types]
     values = [index, *reader.resolve_all(names, types, position)]
     blocks = [block for block, _, _ in targets]
-    return reader.build(name, position, values, (), properties, _dictionary(reader), (), blocks)
+    return reader.build(name, position, values, (), properties, dictionary(reader), (), blocks)
 
 
 def _read_fail(reader: Reader, name: str, position: int) -> Operation:
@@ -323,7 +318,7 @@ def _read_fail(reader: Reader, name: str, position: int) -> Operation:
     properties: dict[str, Attribute] = {}
     if reader.take(","):
         properties["message"] = StringAttr(reader.read_string())
-    return reader.build(name, position, [status], (), properties, _dictionary(reader))
+    return reader.build(name, position, [status], (), properties, dictionary(reader))
 
 
 _SPECIAL: dict[str, CustomReader] = {

@@ -6,10 +6,7 @@ from xdsl.dialects.builtin import FunctionType, StringAttr, i32
 from xdsl.ir import Attribute, Operation
 
 from tiree.dialects.syntax.reader import CustomReader, Reader
-
-
-def _dictionary(reader: Reader) -> dict[str, Attribute]:
-    return reader.read_dictionary() if reader.at("{") else {}
+from tiree.dialects.syntax.vm_values import dictionary
 
 
 def _read_cond_fail(reader: Reader, name: str, position: int) -> Operation:
@@ -24,7 +21,7 @@ def _read_cond_fail(reader: Reader, name: str, position: int) -> Operation:
     if len(names) == 1:
         names *= 2
     values = reader.resolve_all(names, [i32] * len(names), position)
-    return reader.build(name, position, values, (), properties, _dictionary(reader))
+    return reader.build(name, position, values, (), properties, dictionary(reader))
 
 
 def _read_initializer(reader: Reader, name: str, position: int) -> Operation:
@@ -36,7 +33,7 @@ def _read_initializer(reader: Reader, name: str, position: int) -> Operation:
 def _inline_properties(reader: Reader) -> tuple[dict[str, Attribute], dict[str, Attribute]]:
     """`<properties> {attributes}`; properties may stand among the attributes."""
     properties = reader.read_entries(">") if reader.take("<") else {}
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     for key in ("alignment", "data_alignment", "mime_type", "table_name", "data_name"):
         if key in attributes:
             properties[key] = attributes.pop(key)

@@ -20,7 +20,8 @@ from tiree.support.typed import is_float_attr, is_integer_attr, is_integer_type
 SCALARS: dict[str, Attribute] = {"i32": i32, "i64": i64, "f32": f32, "f64": f64}
 
 
-def _dictionary(reader: Reader) -> dict[str, Attribute]:
+def dictionary(reader: Reader) -> dict[str, Attribute]:
+    """The attribute dictionary, if there is one."""
     return reader.read_dictionary() if reader.at("{") else {}
 
 
@@ -36,7 +37,7 @@ def _result_of(name: str, type: Attribute) -> Attribute:
 def _read_uniform(reader: Reader, name: str, position: int) -> Operation:
     """`%a, %b : type`: operands of one type, but for conditions and shift amounts, which are i32."""
     names = reader.operand_names()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", f" and the type of {name}")
     type = reader.read_type()
     types: list[Attribute] = [type] * len(names)
@@ -53,7 +54,7 @@ def _read_uniform(reader: Reader, name: str, position: int) -> Operation:
 def _read_conversion(reader: Reader, name: str, position: int) -> Operation:
     """`%a : type -> type`."""
     operand = reader.want_percent()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", f" and the types of {name}")
     source = reader.read_type()
     reader.want("->")
@@ -69,7 +70,7 @@ def _read_switch(reader: Reader, name: str, position: int) -> Operation:
     reader.want("]")
     reader.want_word("else")
     default = reader.want_percent()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":")
     type = reader.read_type()
     names = [index, default, *cases]
@@ -78,7 +79,7 @@ def _read_switch(reader: Reader, name: str, position: int) -> Operation:
 
 
 def _read_constant(reader: Reader, name: str, position: int) -> Operation:
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     type = _scalar_of(name)
     assert type is not None
     value: Attribute = reader.read_attribute()
@@ -93,7 +94,7 @@ def _read_constant(reader: Reader, name: str, position: int) -> Operation:
 
 def _read_zero(reader: Reader, name: str, position: int) -> Operation:
     type = _scalar_of(name)
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     if type is None:
         reader.want(":", f" and the type of {name}")
         type = reader.read_type()
@@ -105,7 +106,7 @@ def symbol_value(key: str) -> CustomReader:
 
     def read(reader: Reader, name: str, position: int) -> Operation:
         properties: dict[str, Attribute] = {key: reader.read_symbol()}
-        attributes = _dictionary(reader)
+        attributes = dictionary(reader)
         reader.want(":", f" and the type of {name}")
         return reader.build(name, position, (), [reader.read_type()], properties, attributes)
 
@@ -117,7 +118,7 @@ def _read_global_store(reader: Reader, name: str, position: int) -> Operation:
     operand = reader.want_percent()
     reader.want(",")
     properties: dict[str, Attribute] = {"global": reader.read_symbol()}
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":")
     value = reader.resolve(operand, reader.read_type(), position)
     return reader.build(name, position, [value], (), properties, attributes)
@@ -126,7 +127,7 @@ def _read_global_store(reader: Reader, name: str, position: int) -> Operation:
 def _read_indirect_store(reader: Reader, name: str, position: int) -> Operation:
     """`%value, %address : type -> type`."""
     names = reader.operand_names()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", f" and the types of {name}")
     types = [reader.read_type()]
     reader.want("->")
@@ -143,7 +144,7 @@ def _read_check(reader: Reader, name: str, position: int) -> Operation:
             properties["message"] = StringAttr(reader.read_string())
             break
         names.append(reader.want_percent())
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", f" and the type of {name}")
     type = reader.read_type()
     values = reader.resolve_all(names, [type] * len(names), position)
@@ -153,7 +154,7 @@ def _read_check(reader: Reader, name: str, position: int) -> Operation:
 def _read_signature(reader: Reader, name: str, position: int) -> Operation:
     """`%a, %b : (types) -> type`, or without a result."""
     names = reader.operand_names()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":")
     inputs = reader.read_type_list()
     outputs = list(reader.read_result_types()) if reader.take("->") else []
@@ -178,7 +179,7 @@ def _read_buffer(reader: Reader, name: str, position: int) -> Operation:
     while reader.take(",") or reader.take("["):
         names.append(reader.want_percent())
         reader.take("]")
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     reader.want(":", f" and the types of {name}")
     first = reader.read_type()
     second: Attribute | None = None
@@ -207,7 +208,7 @@ def _read_buffer(reader: Reader, name: str, position: int) -> Operation:
 
 def read_discard(reader: Reader, name: str, position: int) -> Operation:
     names = reader.operand_names()
-    attributes = _dictionary(reader)
+    attributes = dictionary(reader)
     types: list[Attribute] = []
     if names:
         reader.want(":")
@@ -221,7 +222,7 @@ def read_message(key: str) -> CustomReader:
     def read(reader: Reader, name: str, position: int) -> Operation:
         properties: dict[str, Attribute] = {key: StringAttr(reader.read_string())}
         names = reader.operand_list()
-        attributes = _dictionary(reader)
+        attributes = dictionary(reader)
         types: list[Attribute] = list(reader.read_types()) if reader.take(":") else []
         return reader.build(name, position, reader.resolve_all(names, types, position), (), properties, attributes)
 
