@@ -131,7 +131,8 @@ def location(values: Values, cursor: Cursor) -> LocationAttr:
     return found
 
 
-def _dictionary(values: Values, cursor: Cursor) -> Attribute:
+def dictionary(values: Values, cursor: Cursor) -> Attribute:
+    """Names with their attributes."""
     entries: dict[str, Attribute] = {}
     for _ in range(cursor.count("entries")):
         name = values.string(cursor)
@@ -301,7 +302,8 @@ def _integer_type(values: Values, cursor: Cursor) -> Attribute:
     return IntegerType(number >> 2, _SIGNS[number & 3])
 
 
-def _function_type(values: Values, cursor: Cursor) -> Attribute:
+def function_type(values: Values, cursor: Cursor) -> Attribute:
+    """The types of the arguments, then those of the results."""
     inputs = values.types(cursor)
     return FunctionType.from_lists(inputs, values.types(cursor))
 
@@ -383,7 +385,9 @@ def _unranked_memref_in_space(values: Values, cursor: Cursor) -> Attribute:
     return UnrankedMemRefType.from_type(values.type(cursor), space)
 
 
-def _always(make: Callable[[], Attribute]) -> Decoder:
+def always(make: Callable[[], Attribute]) -> Decoder:
+    """A decoder of what its code alone says."""
+
     def decode(values: Values, cursor: Cursor) -> Attribute:
         del values, cursor
         return make()
@@ -393,13 +397,13 @@ def _always(make: Callable[[], Attribute]) -> Decoder:
 
 _ATTRIBUTES: tuple[Decoder, ...] = (
     lambda values, cursor: ArrayAttr(values.attributes(cursor)),
-    _dictionary,
+    dictionary,
     string,
     _typed_string,
     _flat_symbol,
     _symbol,
     lambda values, cursor: values.type(cursor),
-    _always(UnitAttr),
+    always(UnitAttr),
     lambda values, cursor: integer(cursor, values.type(cursor)),
     lambda values, cursor: float_number(cursor, values.type(cursor)),
     _call_site,
@@ -407,7 +411,7 @@ _ATTRIBUTES: tuple[Decoder, ...] = (
     _fused,
     _fused_with_metadata,
     _name_location,
-    _always(UnknownLoc),
+    always(UnknownLoc),
     _resource,
     _dense_array,
     _dense,
@@ -421,18 +425,18 @@ _ATTRIBUTES: tuple[Decoder, ...] = (
 )
 _TYPES: tuple[Decoder, ...] = (
     _integer_type,
-    _always(IndexType),
-    _function_type,
-    _always(BFloat16Type),
-    _always(Float16Type),
-    _always(Float32Type),
-    _always(Float64Type),
-    _always(Float80Type),
-    _always(Float128Type),
+    always(IndexType),
+    function_type,
+    always(BFloat16Type),
+    always(Float16Type),
+    always(Float32Type),
+    always(Float64Type),
+    always(Float80Type),
+    always(Float128Type),
     lambda values, cursor: ComplexType(cast(Any, values.type(cursor))),
     _memref,
     _memref_in_space,
-    _always(NoneType),
+    always(NoneType),
     _tensor,
     _tensor_with_encoding,
     lambda values, cursor: TupleType(tuple(values.types(cursor))),
@@ -441,18 +445,18 @@ _TYPES: tuple[Decoder, ...] = (
     _unranked_tensor,
     _vector,
     _refused("scalable vectors"),
-    _always(FloatTF32Type),
-    _always(Float8E5M2Type),
-    _always(Float8E4M3Type),
-    _always(Float8E4M3FNType),
-    _always(Float8E5M2FNUZType),
-    _always(Float8E4M3FNUZType),
-    _always(Float8E4M3B11FNUZType),
-    _always(Float8E3M4Type),
-    _always(Float4E2M1FNType),
-    _always(Float6E2M3FNType),
-    _always(Float6E3M2FNType),
-    _always(Float8E8M0FNUType),
+    always(FloatTF32Type),
+    always(Float8E5M2Type),
+    always(Float8E4M3Type),
+    always(Float8E4M3FNType),
+    always(Float8E5M2FNUZType),
+    always(Float8E4M3FNUZType),
+    always(Float8E4M3B11FNUZType),
+    always(Float8E3M4Type),
+    always(Float4E2M1FNType),
+    always(Float6E2M3FNType),
+    always(Float6E3M2FNType),
+    always(Float8E8M0FNUType),
 )
 ATTRIBUTES: dict[tuple[str, int], Decoder] = {("builtin", code): read for code, read in enumerate(_ATTRIBUTES)}
 TYPES: dict[tuple[str, int], Decoder] = {("builtin", code): read for code, read in enumerate(_TYPES)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -10,7 +9,6 @@ from xdsl.dialects.builtin import (
     BFloat16Type,
     BoolAttr,
     ComplexType,
-    DictionaryAttr,
     Float4E2M1FNType,
     Float6E2M3FNType,
     Float6E3M2FNType,
@@ -26,7 +24,6 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FloatTF32Type,
-    FunctionType,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -42,7 +39,16 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from tiree.dialects import stablehlo_attrs
-from tiree.dialects.bytecode.builtin import constant, float_number, integer, read_shape, string
+from tiree.dialects.bytecode.builtin import (
+    always,
+    constant,
+    dictionary,
+    float_number,
+    function_type,
+    integer,
+    read_shape,
+    string,
+)
 from tiree.dialects.bytecode.cursor import Cursor
 from tiree.dialects.bytecode.quantized import per_axis, uniform
 from tiree.dialects.bytecode.stablehlo import (
@@ -79,14 +85,6 @@ def _api_version(values: Values, cursor: Cursor) -> Attribute:
     if value >= len(stablehlo_attrs.CustomCallApiVersionAttr.VALUES):
         cursor.fail(f"there is no API version {value} of custom calls", at)
     return IntegerAttr(value, i32)
-
-
-def _dictionary(values: Values, cursor: Cursor) -> Attribute:
-    entries: dict[str, Attribute] = {}
-    for _ in range(cursor.count("entries")):
-        name = values.string(cursor)
-        entries[name] = values.attribute(cursor)
-    return DictionaryAttr(entries)
 
 
 def _tensor_value(values: Values, cursor: Cursor) -> Attribute:
@@ -131,7 +129,7 @@ ATTRIBUTES: dict[tuple[str, int], Decoder] = {
             enum(stablehlo_attrs.ComparisonDirectionAttr),
             enum(stablehlo_attrs.ComparisonTypeAttr),
             _api_version,
-            _dictionary,
+            dictionary,
             enum(stablehlo_attrs.FftTypeAttr),
             lambda values, cursor: float_number(cursor, values.type(cursor)),
             lambda values, cursor: integer(cursor, values.type(cursor)),
@@ -160,11 +158,6 @@ ATTRIBUTES: dict[tuple[str, int], Decoder] = {
 # Types.
 
 
-def _function(values: Values, cursor: Cursor) -> Attribute:
-    inputs = values.types(cursor)
-    return FunctionType.from_lists(inputs, values.types(cursor))
-
-
 def _tensor(values: Values, cursor: Cursor, encoding: Attribute | None = None) -> Attribute:
     shape = read_shape(cursor)
     return TensorType(values.type(cursor), shape, NoneAttr() if encoding is None else encoding)
@@ -184,30 +177,22 @@ def _witness(values: Values, cursor: Cursor) -> Attribute:
     return values.from_text(cursor, "!shape.witness", "type")
 
 
-def _always(make: Callable[[], Attribute]) -> Decoder:
-    def decode(values: Values, cursor: Cursor) -> Attribute:
-        del values, cursor
-        return make()
-
-    return decode
-
-
 def _int(width: int, signedness: Signedness = Signedness.SIGNLESS) -> Decoder:
-    return _always(lambda: IntegerType(width, signedness))
+    return always(lambda: IntegerType(width, signedness))
 
 
 _UNSIGNED = Signedness.UNSIGNED
 _TYPES: dict[int, Decoder] = {
     0: _int(1),
     1: lambda values, cursor: ComplexType(cast(Any, values.type(cursor))),
-    2: _always(BFloat16Type),
-    3: _always(Float16Type),
-    4: _always(Float32Type),
-    5: _always(Float64Type),
-    6: _always(Float8E4M3FNType),
-    7: _always(Float8E5M2Type),
-    8: _function,
-    9: _always(IndexType),
+    2: always(BFloat16Type),
+    3: always(Float16Type),
+    4: always(Float32Type),
+    5: always(Float64Type),
+    6: always(Float8E4M3FNType),
+    7: always(Float8E5M2Type),
+    8: function_type,
+    9: always(IndexType),
     **{10 + place: _int(width) for place, width in enumerate((4, 8, 16, 32, 64))},
     **{15 + place: _int(width, _UNSIGNED) for place, width in enumerate((4, 8, 16, 32, 64))},
     20: _tensor,
@@ -217,20 +202,20 @@ _TYPES: dict[int, Decoder] = {
     24: uniform,
     25: lambda values, cursor: UnrankedTensorType(values.type(cursor)),
     26: _witness,
-    27: _always(Float8E4M3FNUZType),
-    28: _always(Float8E5M2FNUZType),
-    29: _always(Float8E4M3B11FNUZType),
+    27: always(Float8E4M3FNUZType),
+    28: always(Float8E5M2FNUZType),
+    29: always(Float8E4M3B11FNUZType),
     30: per_axis,
     31: _int(2),
     32: _int(2, _UNSIGNED),
-    33: _always(NoneType),
-    34: _always(FloatTF32Type),
-    35: _always(Float8E4M3Type),
-    36: _always(Float8E3M4Type),
-    37: _always(Float4E2M1FNType),
-    38: _always(Float6E2M3FNType),
-    39: _always(Float6E3M2FNType),
-    40: _always(Float8E8M0FNUType),
+    33: always(NoneType),
+    34: always(FloatTF32Type),
+    35: always(Float8E4M3Type),
+    36: always(Float8E3M4Type),
+    37: always(Float4E2M1FNType),
+    38: always(Float6E2M3FNType),
+    39: always(Float6E3M2FNType),
+    40: always(Float8E8M0FNUType),
     41: _buffer,
     42: future,
 }
