@@ -9,7 +9,8 @@ from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
-from tiree.input.checks.values import attribute, need, need_same_type
+from tiree.input.checks.values import need, need_same_type
+from tiree.scalars.builder import inherent
 from tiree.support.symbols import defined_symbol
 from tiree.support.typed import is_array_attr, is_tensor_type
 
@@ -28,10 +29,10 @@ def _function(op: Operation, name: str) -> Operation | None:
 
 def _composite(op: Operation) -> None:
     """What it is given and gives goes with the function that it stands for. One that is missing is refused later."""
-    called = attribute(op, "name")
+    called = inherent(op, "name")
     text = called.data if isinstance(called, StringAttr) else ""
     need(_NAMESPACED.fullmatch(text) is not None, f"its name is {text!r}, not one such as 'my_namespace.my_op'")
-    name = attribute(op, "decomposition")
+    name = inherent(op, "decomposition")
     need(isinstance(name, SymbolRefAttr), "it names no function as its decomposition")
     function = _function(op, name.root_reference.data) if isinstance(name, SymbolRefAttr) else None
     need(function is None or any(region.blocks for region in function.regions), f"its decomposition {name} has no body")
@@ -50,7 +51,7 @@ def _composite(op: Operation) -> None:
 
 def _layouts(op: Operation, name: str, values: Sequence[SSAValue]) -> None:
     """The layouts of `values`, where the op has any: for each the order of its dimensions, the closest ones first."""
-    layouts = attribute(op, name)
+    layouts = inherent(op, name)
     if not is_array_attr(layouts) or not all(is_tensor_type(value.type) for value in values):
         return
     need(len(layouts.data) == len(values), f"{name} has {len(layouts.data)} entries for {len(values)} values")

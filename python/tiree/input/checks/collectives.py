@@ -14,7 +14,6 @@ from tiree.dialects.dense import DenseAttr, element_count
 from tiree.dialects.stablehlo_attrs import ChannelHandleAttr
 from tiree.input.checks.elements import need_reducer
 from tiree.input.checks.values import (
-    attribute,
     body,
     integer,
     need,
@@ -27,12 +26,13 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 from tiree.support.typed import is_integer_attr
 
 
 def _rows(op: Operation, name: str) -> list[list[int]] | None:
     """The rows of a matrix of process numbers; None for another form of attribute, such as axes of a mesh."""
-    attr = attribute(op, name)
+    attr = inherent(op, name)
     if not isinstance(attr, DenseAttr):
         return None
     extents = attr.type.get_shape()
@@ -45,8 +45,8 @@ def _rows(op: Operation, name: str) -> list[list[int]] | None:
 def _groups(op: Operation) -> int | None:
     """How many processes a group has, where that is said. Short groups are filled up with -1."""
     rows = _rows(op, "replica_groups")
-    handle = attribute(op, "channel_handle")
-    if attribute(op, "use_global_device_ids") is not None:
+    handle = inherent(op, "channel_handle")
+    if inherent(op, "use_global_device_ids") is not None:
         used = isinstance(handle, ChannelHandleAttr) and handle.data.handle > 0
         need(used, "use_global_device_ids needs a channel_handle whose handle is positive")
     if not rows:
@@ -107,7 +107,7 @@ def _all_gather(op: Operation) -> None:
 
 def _plain(op: Operation) -> bool:
     """Whether a group of processes is a row of replica_groups: of replicas alone, or of flattened numbers."""
-    return attribute(op, "channel_handle") is None or attribute(op, "use_global_device_ids") is not None
+    return inherent(op, "channel_handle") is None or inherent(op, "use_global_device_ids") is not None
 
 
 def _all_to_all(op: Operation) -> None:
@@ -150,7 +150,7 @@ def _collective_permute(op: Operation) -> None:
 
 def _rooted(op: Operation) -> None:
     _groups(op)
-    rooted = attribute(op, "has_dynamic_root")
+    rooted = inherent(op, "has_dynamic_root")
     dynamic = rooted is not None and not (is_integer_attr(rooted) and rooted.value.data == 0)
     count = len(op.operands) - dynamic
     need(count >= 1 and len(op.results) == count, f"it has {len(op.operands)} operands and {len(op.results)} results")

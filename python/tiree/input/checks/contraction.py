@@ -18,7 +18,6 @@ from tiree.dialects.stablehlo_attrs import (
 from tiree.input.checks.movement import padded
 from tiree.input.checks.values import (
     Wrong,
-    attribute,
     element,
     fits,
     integer,
@@ -32,18 +31,19 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 from tiree.support.typed import is_array_attr
 
 
 def _need_precision(op: Operation) -> None:
     """At most a precision for each operand, and none beside an algorithm."""
-    config = attribute(op, "precision_config")
+    config = inherent(op, "precision_config")
     said = list(config.data) if is_array_attr(config) else []
     words = [getattr(one, "data", None) if isinstance(one, PrecisionAttr) else str(one) for one in said]
     wrong = [str(word) for word in words if word not in PrecisionAttr.VALUES]
     need(not wrong, f"its precision_config must be of {', '.join(PrecisionAttr.VALUES)}; it has {', '.join(wrong)}")
     need(len(said) <= 2, f"its precision_config has {len(said)} entries; it has 2 operands")
-    algorithm = attribute(op, "algorithm")
+    algorithm = inherent(op, "algorithm")
     if not isinstance(algorithm, DotAlgorithmAttr):
         return
     need(set(words) <= {"DEFAULT"}, "its precision_config must be DEFAULT, since it has an algorithm")
@@ -71,7 +71,7 @@ def _need_kinds(op: Operation) -> None:
 
 
 def _dot_general(op: Operation) -> None:
-    attr = attribute(op, "dot_dimension_numbers")
+    attr = inherent(op, "dot_dimension_numbers")
     if not isinstance(attr, DotDimensionNumbersAttr):
         raise Wrong("it needs dot_dimension_numbers")
     _contract(op, attr.data)
@@ -110,7 +110,7 @@ def _contract(op: Operation, numbers: DotDimensionNumbers) -> None:
 
 
 def _convolution(op: Operation) -> None:
-    attr = attribute(op, "dimension_numbers")
+    attr = inherent(op, "dimension_numbers")
     if not isinstance(attr, ConvDimensionNumbersAttr):
         raise Wrong("it needs dimension_numbers")
     n = attr.data

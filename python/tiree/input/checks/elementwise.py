@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Operation
 from tiree.dialects.stablehlo_attrs import ComparisonDirectionAttr, ComparisonTypeAttr
 from tiree.input.checks.values import (
     Wrong,
-    attribute,
     element,
     integer,
     kind,
@@ -23,6 +22,7 @@ from tiree.input.checks.values import (
     shape,
     tensor,
 )
+from tiree.scalars.builder import inherent
 from tiree.support.typed import is_complex_type
 
 _BITS = frozenset({"stablehlo.and", "stablehlo.or", "stablehlo.xor", "stablehlo.not"})
@@ -65,7 +65,7 @@ def _unary(op: Operation) -> None:
     need_shape(op, shape(op.operands[0]))
     need_element(op, op.operands[0])
     _need_kind(op)
-    accuracy = str(attribute(op, "result_accuracy") or "")
+    accuracy = str(inherent(op, "result_accuracy") or "")
     loose = "mode<HIGHEST>" in accuracy.replace(" ", "") and _TOLERANCE.search(accuracy) is not None
     need(not loose, f"its result_accuracy is HIGHEST, and has a tolerance beside: {accuracy}")
 
@@ -91,11 +91,11 @@ def _binary(op: Operation) -> None:
 
 def _compare(op: Operation) -> None:
     directions = ComparisonDirectionAttr.VALUES
-    have = getattr(attribute(op, "comparison_direction"), "data", "")
+    have = getattr(inherent(op, "comparison_direction"), "data", "")
     need(have in directions, f"its comparison_direction must be one of {', '.join(directions)}")
     need_same_type(op.operands[0], op.operands[1], "operands")
     _predicate(op)
-    said = attribute(op, "compare_type")
+    said = inherent(op, "compare_type")
     if isinstance(said, ComparisonTypeAttr) and said.data not in ("NOTYPE", *_compare_types(element(op.operands[0]))):
         raise Wrong(f"it compares as {said.data}; its operands are {tensor(op.operands[0])}")
 

@@ -8,7 +8,6 @@ from xdsl.ir import Attribute, Operation
 from tiree.dialects.stablehlo_attrs import FftTypeAttr, TransposeAttr
 from tiree.input.checks.values import (
     Wrong,
-    attribute,
     element,
     fits,
     integer,
@@ -21,6 +20,7 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 from tiree.support.typed import is_complex_type
 
 
@@ -50,7 +50,7 @@ def _triangular_solve(op: Operation) -> None:
     dim = -2 if integer(op, "left_side", 0) else -1
     need(fits(a[-1], b[dim]), f"matrices of shape {text(a)} do not go with right-hand sides of shape {text(b)}")
     need_same_type(op.operands[1], op.results[0], "its second operand and its result")
-    form = attribute(op, "transpose_a")
+    form = inherent(op, "transpose_a")
     known = isinstance(form, TransposeAttr) and form.data != "TRANSPOSE_INVALID"
     need(known or form is None, f"its transpose_a is {getattr(form, 'data', form)}")
 
@@ -60,7 +60,7 @@ def _part(type: Attribute) -> Attribute:
 
 
 def _fft(op: Operation) -> None:
-    attr = attribute(op, "fft_type")
+    attr = inherent(op, "fft_type")
     kind = attr.data if isinstance(attr, FftTypeAttr) else ""
     lengths = integers(op, "fft_length")
     given, made = element(op.operands[0]), element(op.results[0])

@@ -12,7 +12,6 @@ from tiree.input.checks.elements import need_reducer
 from tiree.input.checks.values import (
     Shape,
     Wrong,
-    attribute,
     body,
     constant,
     fits,
@@ -28,6 +27,7 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 
 
 def _batch(indices: Shape, vector_dim: int, components: Sequence[int]) -> list[int]:
@@ -39,7 +39,7 @@ def _batch(indices: Shape, vector_dim: int, components: Sequence[int]) -> list[i
 
 
 def _gather(op: Operation) -> None:
-    attr = attribute(op, "dimension_numbers")
+    attr = inherent(op, "dimension_numbers")
     if not isinstance(attr, GatherDimensionNumbersAttr):
         raise Wrong("it needs dimension_numbers")
     n, source, indices = attr.data, shape(op.operands[0]), shape(op.operands[1])
@@ -102,7 +102,7 @@ def _need_pairs(first: tuple[str, Shape, Dims], second: tuple[str, Shape, Dims],
 
 
 def _scatter(op: Operation) -> None:
-    attr = attribute(op, "scatter_dimension_numbers")
+    attr = inherent(op, "scatter_dimension_numbers")
     if not isinstance(attr, ScatterDimensionNumbersAttr):
         raise Wrong("it needs scatter_dimension_numbers")
     n, count = attr.data, len(op.results)

@@ -12,7 +12,6 @@ from tiree.dialects.dense import DenseAttr
 from tiree.input.checks.values import (
     Shape,
     Wrong,
-    attribute,
     element,
     fits,
     integer,
@@ -27,10 +26,11 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 
 
 def _constant(op: Operation) -> None:
-    value = attribute(op, "value")
+    value = inherent(op, "value")
     if isinstance(value, DenseAttr) and not same_shape(value.type.get_shape(), shape(op.results[0])):
         raise Wrong(f"its value is of type {value.type}; its result of type {tensor(op.results[0])}")
 

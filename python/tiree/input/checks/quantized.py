@@ -15,9 +15,10 @@ from tiree.dialects.dense import DenseAttr
 from tiree.input.checks import wrong_ops
 from tiree.input.checks.quantized_contraction import CONTRACTIONS
 from tiree.input.checks.quantized_moves import BY_AXIS, MOVES
-from tiree.input.checks.values import Skip, Wrong, attribute, element, need, shape, tensor
+from tiree.input.checks.values import Skip, Wrong, element, need, shape, tensor
 from tiree.input.expansions.quantized import Quantized, quantized_type
 from tiree.input.lowering.context import Unsupported
+from tiree.scalars.builder import inherent
 from tiree.support.errors import Diagnostic
 from tiree.support.locations import location_of
 from tiree.support.typed import is_tensor_type
@@ -210,7 +211,7 @@ def _sources(op: Operation) -> str:
 
 
 def _constant(op: Operation) -> None:
-    value, type = attribute(op, "value"), quantized_type(op.results[0].type)
+    value, type = inherent(op, "value"), quantized_type(op.results[0].type)
     if isinstance(value, DenseAttr) and type is not None:
         have = value.type.element_type
         need(have == type.storage, f"its value has elements of type {have}; {element(op.results[0])} stores others")

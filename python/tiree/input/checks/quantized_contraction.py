@@ -5,8 +5,9 @@ from __future__ import annotations
 from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import ConvDimensionNumbersAttr, DotDimensionNumbersAttr
-from tiree.input.checks.values import Wrong, attribute, element, need
+from tiree.input.checks.values import Wrong, element, need
 from tiree.input.expansions.quantized import Quantized, quantized_type
+from tiree.scalars.builder import inherent
 
 
 def _need_types(op: Operation) -> tuple[Quantized, Quantized | None]:
@@ -31,14 +32,14 @@ def _dot(op: Operation) -> None:
     if op.name == "stablehlo.dot":  # no op of the specification any more; it took any scales and zero points
         return
     need(not any(rhs.zeros), f"the zero points of the right side must be 0; it is {op.operands[1].type}")
-    numbers = attribute(op, "dot_dimension_numbers")
+    numbers = inherent(op, "dot_dimension_numbers")
     contracted = numbers.data.rhs_contracting_dimensions if isinstance(numbers, DotDimensionNumbersAttr) else ()
     need(rhs.axis not in contracted, f"the right side has scales for dimension {rhs.axis}, which is contracted")
 
 
 def _convolution(op: Operation) -> None:
     rhs, made = _need_types(op)
-    numbers = attribute(op, "dimension_numbers")
+    numbers = inherent(op, "dimension_numbers")
     if not isinstance(numbers, ConvDimensionNumbersAttr):
         return
     for type, dim, what in (

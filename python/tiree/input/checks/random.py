@@ -7,7 +7,6 @@ from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import RngAlgorithmAttr, RngDistributionAttr
 from tiree.input.checks.values import (
-    attribute,
     constant,
     element,
     kind,
@@ -21,6 +20,7 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 
 
 def _rng(op: Operation) -> None:
@@ -28,7 +28,7 @@ def _rng(op: Operation) -> None:
     for value in (low, high):
         need_scalar(value, "a parameter of the distribution")
         need_element(op, value)
-    distribution = attribute(op, "rng_distribution")
+    distribution = inherent(op, "rng_distribution")
     if isinstance(distribution, RngDistributionAttr) and distribution.data == "NORMAL":
         need(kind(low) == "f", f"normal numbers are floats; here they are of type {element(low)}")
     rank = len(shape(op.results[0]))
@@ -43,7 +43,7 @@ _STATES = {"THREE_FRY": (2,), "PHILOX": (2, 3)}
 
 
 def _rng_bit_generator(op: Operation) -> None:
-    algorithm = attribute(op, "rng_algorithm")
+    algorithm = inherent(op, "rng_algorithm")
     state = shape(op.operands[0])
     need_same_type(op.operands[0], op.results[0], "the states before and after")
     sizes = _STATES.get(algorithm.data) if isinstance(algorithm, RngAlgorithmAttr) else None

@@ -11,7 +11,6 @@ from tiree.input.checks.contraction import windowed
 from tiree.input.checks.elements import need_comparator, need_reducer, takes
 from tiree.input.checks.values import (
     Wrong,
-    attribute,
     body,
     element,
     integer,
@@ -28,6 +27,7 @@ from tiree.input.checks.values import (
     tensor,
     text,
 )
+from tiree.scalars.builder import inherent
 
 
 def _inputs(op: Operation) -> Sequence[SSAValue]:
@@ -55,7 +55,7 @@ def _need_windows(op: Operation, rank: int) -> None:
     """Windows that hold something, and two paddings for each dimension."""
     windows = integers(op, "window_dimensions", rank)
     need(min(windows, default=1) > 0, f"window_dimensions must be positive: {list(windows)}")
-    padding = attribute(op, "padding")
+    padding = inherent(op, "padding")
     if isinstance(padding, DenseAttr):
         extents = padding.type.get_shape()
         need(

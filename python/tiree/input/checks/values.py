@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr, element_count
+from tiree.scalars.builder import inherent
 from tiree.support.typed import is_integer_attr, is_integer_type, is_tensor_type
 
 Shape = tuple[int, ...]
@@ -98,14 +99,9 @@ def text(extents: Iterable[int]) -> str:
     return "[" + "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in extents) + "]"
 
 
-def attribute(op: Operation, name: str) -> Attribute | None:
-    found = op.properties.get(name)
-    return op.attributes.get(name) if found is None else found
-
-
 def integers(op: Operation, name: str, length: int | None = None, default: Sequence[int] | None = None) -> Shape:
     """A list of integers (flattened), of `length` when given."""
-    attr = attribute(op, name)
+    attr = inherent(op, name)
     if isinstance(attr, DenseArrayBase):
         values = tuple(int(value) for value in attr.get_values())
     elif isinstance(attr, DenseAttr):
@@ -119,7 +115,7 @@ def integers(op: Operation, name: str, length: int | None = None, default: Seque
 
 
 def integer(op: Operation, name: str, default: int | None = None) -> int:
-    attr = attribute(op, name)
+    attr = inherent(op, name)
     if is_integer_attr(attr):
         return attr.value.data
     if attr is None and default is not None:
@@ -143,7 +139,7 @@ def constant(value: SSAValue) -> Shape | None:
     """The integers of a constant (flattened); None for a value that is none."""
     if not isinstance(value.owner, Operation) or value.owner.name != "stablehlo.constant":
         return None
-    attr = attribute(value.owner, "value")
+    attr = inherent(value.owner, "value")
     if not isinstance(attr, DenseAttr) or element_count(attr.type) > _MOST_ENTRIES or kind(attr.type) not in ("i", "b"):
         return None
     return tuple(int(number) for number in attr.to_numpy().reshape(-1).tolist())

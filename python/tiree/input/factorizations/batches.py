@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, ranked_type
-from tiree.input.lowering.dims import arithmetic, sizes_of, sizes_of_new
+from tiree.input.lowering.dims import product, sizes_of, sizes_of_new
 from tiree.input.lowering.dynamic_movement import dynamic_type, reshape_to
 from tiree.input.lowering.scalar import number_attribute
 from tiree.input.lowering.structural import reshape
@@ -22,14 +22,6 @@ from tiree.support.typed import is_complex_type
 def count_of(shape: Sequence[int]) -> int:
     """How many matrices a batch of this shape has."""
     return prod(shape)
-
-
-def product(lowering: Lowering, sizes: Sequence[Size]) -> Size:
-    """How many elements a tensor of these sizes has."""
-    total: Size = 1
-    for size in sizes:
-        total = arithmetic(lowering, "mul", total, size)
-    return total
 
 
 def ceil_div(lowering: Lowering, size: Size, parts: int) -> Size:

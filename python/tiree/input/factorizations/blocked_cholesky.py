@@ -9,10 +9,11 @@ from __future__ import annotations
 from xdsl.dialects.builtin import i32
 
 from tiree.input.factorizations.arrays import Array
-from tiree.input.factorizations.batches import Shape, element_of, product, zeros_of
+from tiree.input.factorizations.batches import Shape, element_of, zeros_of
 from tiree.input.factorizations.blocked import TILE, TILE_BYTES, Blocks, Part, subtract_products
 from tiree.input.factorizations.kernel import LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering
+from tiree.input.lowering.dims import product
 
 LARGE = 192
 """More rows than this are factored in panels."""

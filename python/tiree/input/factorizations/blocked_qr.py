@@ -10,11 +10,12 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from tiree.input.factorizations.batches import Shape, element_of, product, zeros_of
+from tiree.input.factorizations.batches import Shape, element_of, zeros_of
 from tiree.input.factorizations.blocked import TILE_BYTES, TOGETHER, Blocks, Part, subtract_products
 from tiree.input.factorizations.householder import apply_left, norm, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dims import product
 from tiree.input.lowering.dynamic_movement import dynamic_type
 from tiree.input.lowering.scalar import ScalarBuilder
 

@@ -6,11 +6,11 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation
 
 from tiree.input.factorizations.arrays import Array, Slice
-from tiree.input.factorizations.batches import element_of, from_kernel, product, to_kernel
+from tiree.input.factorizations.batches import element_of, from_kernel, to_kernel
 from tiree.input.factorizations.blocked_cholesky import LARGE, factor_lower
 from tiree.input.factorizations.kernel import LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
-from tiree.input.lowering.dims import common_sizes, require_equal
+from tiree.input.lowering.dims import common_sizes, product, require_equal
 from tiree.input.lowering.scalar import inherent
 from tiree.support.typed import is_integer_attr
 

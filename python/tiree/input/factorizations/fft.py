@@ -10,14 +10,14 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import FftTypeAttr
-from tiree.input.factorizations.batches import from_kernel, part_type, product, reshaped, to_kernel, zeros_of
+from tiree.input.factorizations.batches import from_kernel, part_type, reshaped, to_kernel, zeros_of
 from tiree.input.factorizations.fourier import Elements, Ends, Row, Transform, lines_together, run
 from tiree.input.factorizations.half_fourier import Chunks, Short
 from tiree.input.factorizations.kernel import Array, Num, Value
 from tiree.input.factorizations.long_lines import Line, Split, columns, in_tiles, split
 from tiree.input.factorizations.long_lines import transform as long_transform
 from tiree.input.lowering.context import Lowering, Size, Unsupported, ranked_type
-from tiree.input.lowering.dims import refine, require_equal, sizes_of
+from tiree.input.lowering.dims import product, refine, require_equal, sizes_of
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.structural import ints_property
 

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AnyFloat
 
-from tiree.input.factorizations.batches import product
 from tiree.input.factorizations.fourier import Get, Put, Tables, unit_root
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dims import product
 
 CHUNK = 2048
 """Pairs of a workgroup where lines are long."""

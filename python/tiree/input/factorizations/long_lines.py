@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import AnyFloat
 
-from tiree.input.factorizations.batches import product
 from tiree.input.factorizations.fourier import (
     Get,
     Pass,
@@ -29,6 +28,7 @@ from tiree.input.factorizations.fourier import (
 )
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dims import product
 
 LONG = 1 << 20
 """Lines from so many elements on are split. Shorter ones fit into caches: two workers took 0.9 to 2.7 times as long

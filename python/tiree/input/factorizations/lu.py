@@ -5,10 +5,11 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IndexType, i32
 
 from tiree.input.factorizations.arrays import Slice
-from tiree.input.factorizations.batches import Shape, element_of, product, smaller, zeros_of
+from tiree.input.factorizations.batches import Shape, element_of, smaller, zeros_of
 from tiree.input.factorizations.blocked import SMALL, TILE_BYTES, Blocks, Part, subtract_products
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
+from tiree.input.lowering.dims import product
 
 Matrix = Array | Part | Slice
 

@@ -8,11 +8,11 @@ from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import TransposeAttr
 from tiree.input.factorizations.arrays import Array, Slice
-from tiree.input.factorizations.batches import Shape, ceil_div, element_of, from_kernel, product, to_kernel
+from tiree.input.factorizations.batches import Shape, ceil_div, element_of, from_kernel, to_kernel
 from tiree.input.factorizations.blocked import TILE, Part
 from tiree.input.factorizations.kernel import LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering, Size
-from tiree.input.lowering.dims import refine, require_equal, sizes_of
+from tiree.input.lowering.dims import product, refine, require_equal, sizes_of
 from tiree.input.lowering.scalar import inherent
 from tiree.support.typed import is_integer_attr
 

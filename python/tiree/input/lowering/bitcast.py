@@ -22,12 +22,12 @@ from tiree.input.lowering.context import (
     identity,
     map_attr,
     ranked_type,
-    signless,
 )
 from tiree.input.lowering.dims import concerns_dynamic, refine, require_equal, sizes_of
 from tiree.input.lowering.elementwise import lower_elementwise
 from tiree.input.lowering.scalar import ScalarBuilder
-from tiree.support.typed import is_complex_type, is_tensor_type
+from tiree.input.lowering.structural import new_type
+from tiree.support.typed import is_complex_type
 
 
 def is_regrouping(op: Operation) -> bool:
@@ -60,15 +60,9 @@ def lower_bitcast(lowering: Lowering, op: Operation) -> None:
         lowering.set(op.results[0], _join(lowering, op, widths, sizes))
 
 
-def _new_type(op: Operation) -> TensorType:
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
-    return type
-
-
 def _split(lowering: Lowering, op: Operation, widths: tuple[int, int], sizes: Sequence[Size]) -> SSAValue:
     """Each element as several of a narrower type."""
-    type = _new_type(op)
+    type = new_type(op)
     rank = len(sizes)
     if is_complex_type(type.element_type):
         return split_complex(lowering, lowering.get(op.operands[0]), type, sizes if concerns_dynamic(op) else None)
@@ -86,7 +80,7 @@ def _split(lowering: Lowering, op: Operation, widths: tuple[int, int], sizes: Se
 
 def _join(lowering: Lowering, op: Operation, widths: tuple[int, int], sizes: Sequence[Size]) -> SSAValue:
     """Elements along the last dimension as one of a wider type."""
-    type = _new_type(op)
+    type = new_type(op)
     rank = len(sizes)
     wide = IntegerType(widths[1])
     known = sizes if concerns_dynamic(op) else None

@@ -23,12 +23,12 @@ from tiree.input.lowering.context import (
     identity,
     map_attr,
     ranked_type,
-    signless,
 )
 from tiree.input.lowering.dims import refine, require_equal, sizes_of
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, scalar_attribute, widened
 from tiree.input.lowering.scalar_ops import convert, is_bool
-from tiree.support.typed import is_complex_type, is_tensor_type
+from tiree.input.lowering.structural import new_type
+from tiree.support.typed import is_complex_type
 
 
 def accumulator_type(element: Attribute) -> Attribute:
@@ -138,8 +138,7 @@ def _contract(lowering: Lowering, op: Operation, numbers: DotDimensionNumbers) -
                 loops[dim] = loop
                 loop += 1
     total = parallel + len(contracted)
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
+    type = new_type(op)
     sizes = _result_sizes(lowering, op, lhs_loops, rhs_loops, parallel)
     lowering.set(
         op.results[0],

@@ -16,7 +16,7 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import ConvDimensionNumbers, ConvDimensionNumbersAttr
-from tiree.input.lowering.context import Lowering, ScalarAttr, Size, Unsupported, ranked_type, signless
+from tiree.input.lowering.context import Lowering, ScalarAttr, Size, Unsupported, ranked_type
 from tiree.input.lowering.contraction import multiply_add
 from tiree.input.lowering.dims import arithmetic, concerns_dynamic, is_dynamic, refine, require_equal, sizes_of_new
 from tiree.input.lowering.dynamic_movement import (
@@ -29,7 +29,15 @@ from tiree.input.lowering.dynamic_movement import (
 )
 from tiree.input.lowering.scalar import encoded, inherent, number_attribute
 from tiree.input.lowering.shape_values import integers_of
-from tiree.input.lowering.structural import int_property, ints_property, pad_edges, pad_general, reshape, reverse
+from tiree.input.lowering.structural import (
+    int_property,
+    ints_property,
+    new_type,
+    pad_edges,
+    pad_general,
+    reshape,
+    reverse,
+)
 from tiree.support.typed import is_tensor_type
 
 
@@ -47,8 +55,7 @@ def _convolution(lowering: Lowering, op: Operation) -> None:
         raise Unsupported("without dimension_numbers")
     numbers = attr.data
     lhs, rhs = op.operands[:2]
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
+    type = new_type(op)
     if 0 in type.get_shape() and not concerns_dynamic(op):
         # A kernel that fits nowhere would read beyond its input.
         lowering.set(op.results[0], lowering.empty(type))

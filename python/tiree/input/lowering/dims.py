@@ -198,3 +198,11 @@ def arithmetic(lowering: Lowering, kind: str, a: Size, b: Size) -> Size:
         return b if a == 1 else a
     ops: dict[str, type[Operation]] = {"add": arith.AddiOp, "sub": arith.SubiOp, "mul": arith.MuliOp}
     return lowering.scalars().binary(ops[kind], lowering.index_of(a), lowering.index_of(b))
+
+
+def product(lowering: Lowering, sizes: Sequence[Size]) -> Size:
+    """How many elements a tensor of these sizes has."""
+    total: Size = 1
+    for size in sizes:
+        total = arithmetic(lowering, "mul", total, size)
+    return total

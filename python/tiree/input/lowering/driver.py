@@ -139,8 +139,8 @@ class FunctionLowering(Lowering):
         finally:
             self.kernels -= 1
 
-    def callee(self, op: Operation, name: str = "callee") -> Block:
-        """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
+    def _called(self, op: Operation, name: str) -> tuple[str, Operation]:
+        """The function that `op` calls and its name. Raises `Unsupported` when there is none."""
         attr = inherent(op, name)
         if is_array_attr(attr) and len(attr.data) == 1:
             attr = attr.data[0]
@@ -148,6 +148,11 @@ class FunctionLowering(Lowering):
         function = self.functions.get(symbol)
         if function is None:
             raise Unsupported(f"to @{symbol}, which is not defined in this module,")
+        return symbol, function
+
+    def callee(self, op: Operation, name: str = "callee") -> Block:
+        """The body of the function that `op` calls. Raises `Unsupported` when it cannot be inlined."""
+        symbol, function = self._called(op, name)
         blocks = function.regions[0].blocks
         if len(blocks) != 1 or blocks.first is None:
             raise Unsupported(f"to @{symbol}, which is not one block,")
@@ -155,13 +160,7 @@ class FunctionLowering(Lowering):
 
     def inline_call(self, op: Operation, name: str) -> None:
         """Lowers the callee's body here; callees that are recursive, of many blocks or never inlined stay calls."""
-        attr = inherent(op, name)
-        if is_array_attr(attr) and len(attr.data) == 1:
-            attr = attr.data[0]
-        symbol = attr.root_reference.data if isinstance(attr, SymbolRefAttr) else ""
-        function = self.functions.get(symbol)
-        if function is None:
-            raise Unsupported(f"to @{symbol}, which is not defined in this module,")
+        symbol, function = self._called(op, name)
         called_only = symbol in self.stack or len(function.regions[0].blocks) != 1
         if called_only or (keeps_calls(function) and not self.kernels):
             self._call(op, symbol)

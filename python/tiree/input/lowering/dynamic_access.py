@@ -14,11 +14,11 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects.stablehlo_attrs import GatherDimensionNumbersAttr
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, ranked_type
 from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
-from tiree.input.lowering.dynamic_movement import conditional, new_type, value_of
+from tiree.input.lowering.dynamic_movement import conditional, value_of
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, integer_width
 from tiree.input.lowering.scalar_ops import is_unsigned
 from tiree.input.lowering.shape_values import integers_of
-from tiree.input.lowering.structural import ints_property
+from tiree.input.lowering.structural import ints_property, new_type
 
 _INDEX = IndexType()
 

@@ -15,23 +15,16 @@ from xdsl.ir.affine import AffineExpr, AffineMap
 
 from tiree.dialects.flow import TensorReshapeOp
 from tiree.dialects.iree_tensor_ext import segment_sizes
-from tiree.input.lowering.context import Lowering, Size, Splat, map_attr, ranked_type, signless
-from tiree.input.lowering.dims import arithmetic, check, head, refine, require_equal, require_order, sizes_of
+from tiree.input.lowering.context import Lowering, Size, Splat, map_attr
+from tiree.input.lowering.dims import arithmetic, check, head, product, refine, require_equal, require_order, sizes_of
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.shape_values import integers_of, require_addressable, shape_of
 from tiree.input.lowering.size_names import describe, place_of
-from tiree.input.lowering.structural import first_argument, int_property, ints_property, position
+from tiree.input.lowering.structural import first_argument, int_property, ints_property, new_type, position
 from tiree.support.typed import is_tensor_type
 
 Emit = Callable[[ScalarBuilder], SSAValue]
 _INDEX = IndexType()
-
-
-def new_type(op: Operation) -> TensorType:
-    """The signless type of the first result."""
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
-    return type
 
 
 def set_splat(lowering: Lowering, op: Operation, sizes: Sequence[Size]) -> bool:
@@ -149,15 +142,10 @@ def _require_same_count(lowering: Lowering, op: Operation, source: Sequence[Size
             what = "the product of the other sizes"
             left = _without(left, factor)
             right = _without(right, factor)
-    products: list[Size] = []
-    for factors in (left, right):
-        total: Size = 1
-        for factor in factors:
-            total = arithmetic(lowering, "mul", total, factor)
-        products.append(total)
-    if all(isinstance(product, int) for product in products) and products[0] == products[1]:
+    given, wanted = product(lowering, left), product(lowering, right)
+    if isinstance(given, int) and isinstance(wanted, int) and given == wanted:
         return
-    require_equal(lowering, op, products[1], products[0], (f"{what} of the result", f"{what} of operand 1"))
+    require_equal(lowering, op, wanted, given, (f"{what} of the result", f"{what} of operand 1"))
 
 
 def _without(sizes: list[Size], one: Size) -> list[Size]:

@@ -16,14 +16,14 @@ from tiree.input.lowering import carried, dynamic_tensor
 from tiree.input.lowering import dynamic_access as access
 from tiree.input.lowering import dynamic_movement as moves
 from tiree.input.lowering.bitcast import is_regrouping, lower_bitcast
-from tiree.input.lowering.context import Lowering, Size, Splat, Unsupported, map_attr, ranked_type, signless
+from tiree.input.lowering.context import Lowering, Size, Unsupported, map_attr, ranked_type, signless
 from tiree.input.lowering.dims import common_sizes, is_dynamic, refine, require_at_least, sizes_of
 from tiree.input.lowering.dynamic_scatter import scatter
 from tiree.input.lowering.dynamic_sort import sort, top_k
 from tiree.input.lowering.elementwise import SCALARS, check_bitcast, map_elements, run_scalar
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.shape_values import get_dimension_size
-from tiree.input.lowering.structural import first_argument, ints_property
+from tiree.input.lowering.structural import first_argument, ints_property, new_type, pass_through
 from tiree.support.typed import is_tensor_type
 
 Handler = Callable[[Lowering, Operation], None]
@@ -48,20 +48,9 @@ def _bitcast(lowering: Lowering, op: Operation) -> None:
     _elementwise(lowering, op)
 
 
-def _splat(lowering: Lowering, op: Operation, sizes: Sequence[Size]) -> bool:
-    """When the first operand is one repeated constant, so is the result."""
-    scalar = lowering.splat(op.operands[0])
-    type = signless(ranked_type(op.results[0]))
-    if scalar is None or not is_tensor_type(type):
-        return False
-    lowering.set(op.results[0], Splat(scalar, type, tuple(sizes)))
-    return True
-
-
 def _move(lowering: Lowering, op: Operation, source: SSAValue, map: AffineMapAttr, sizes: Sequence[Size]) -> None:
     """The result reads `source` (a new value) through `map`."""
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
+    type = new_type(op)
     lowering.set(op.results[0], lowering.parallel([(source, map)], type, first_argument, sizes))
 
 
@@ -69,7 +58,7 @@ def _transpose(lowering: Lowering, op: Operation) -> None:
     permutation = ints_property(op, "permutation")
     given = sizes_of(lowering, op.operands[0])
     sizes = refine(lowering, op, [given[p] for p in permutation], op.results[0].type)
-    if _splat(lowering, op, sizes):
+    if moves.set_splat(lowering, op, sizes):
         return
     inverse = tuple(permutation.index(d) for d in range(len(permutation)))
     _move(lowering, op, lowering.get(op.operands[0]), map_attr(len(inverse), inverse), sizes)
@@ -85,7 +74,7 @@ def _slice(lowering: Lowering, op: Operation) -> None:
         max(0, -(-(limit - start) // stride)) for start, limit, stride in zip(starts, limits, strides, strict=True)
     ]
     sizes = refine(lowering, op, sizes, op.results[0].type)
-    if _splat(lowering, op, sizes):
+    if moves.set_splat(lowering, op, sizes):
         return
     if any(
         start == 0 and stride == 1 and size is not whole and size != whole
@@ -117,12 +106,7 @@ def _read_box(
             at.append(position if start == 0 else s.add_(position, moves.value_of(s, start)))
         return s.extract(source, at)
 
-    lowering.set(op.results[0], lowering.parallel([], moves.new_type(op), body, sizes))
-
-
-def _optimization_barrier(lowering: Lowering, op: Operation) -> None:
-    for operand, result in zip(op.operands, op.results, strict=True):
-        lowering.set(result, lowering.values[operand])
+    lowering.set(op.results[0], lowering.parallel([], new_type(op), body, sizes))
 
 
 HANDLERS: dict[str, Handler] = {
@@ -130,8 +114,8 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.bitcast_convert": _bitcast,
     "stablehlo.transpose": _transpose,
     "stablehlo.slice": _slice,
-    "stablehlo.optimization_barrier": _optimization_barrier,
-    "sdy.sharding_constraint": _optimization_barrier,
+    "stablehlo.optimization_barrier": pass_through,
+    "sdy.sharding_constraint": pass_through,
     "stablehlo.get_dimension_size": get_dimension_size,
     "stablehlo.dynamic_iota": moves.iota,
     "stablehlo.dynamic_broadcast_in_dim": moves.broadcast_in_dim,

@@ -12,10 +12,9 @@ from xdsl.ir import Operation, SSAValue
 from tiree.dialects.arith import constant_int
 from tiree.dialects.tensor_dims import dynamic_dims
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, ranked_type
-from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
+from tiree.input.lowering.dims import arithmetic, product, refine, require_equal, require_order, sizes_of
 from tiree.input.lowering.dynamic_movement import (
     conditional,
-    new_type,
     pad_value,
     padded_sizes,
     reshape_to,
@@ -23,6 +22,7 @@ from tiree.input.lowering.dynamic_movement import (
 )
 from tiree.input.lowering.scalar import ScalarBuilder
 from tiree.input.lowering.scalar_ops import DIVISIONS, total_division
+from tiree.input.lowering.structural import new_type
 from tiree.support.typed import array_of, int_of, ints_of, is_tensor_type, tensor_type
 
 _INDEX = IndexType()
@@ -76,16 +76,9 @@ def _groups(op: Operation) -> list[list[int]]:
     return [[int_of(dim) for dim in array_of(group)] for group in array_of(op.properties["reassociation"])]
 
 
-def _product(lowering: Lowering, sizes: Sequence[Size]) -> Size:
-    total: Size = 1
-    for size in sizes:
-        total = arithmetic(lowering, "mul", total, size)
-    return total
-
-
 def collapse(lowering: Lowering, op: Operation) -> None:
     given = sizes_of(lowering, op.operands[0])
-    sizes: list[Size] = [_product(lowering, [given[d] for d in group]) for group in _groups(op)]
+    sizes: list[Size] = [product(lowering, [given[d] for d in group]) for group in _groups(op)]
     sizes = refine(lowering, op, sizes, op.results[0].type)
     lowering.set(op.results[0], reshape_to(lowering, lowering.get(op.operands[0]), given, new_type(op), sizes))
 
@@ -97,7 +90,7 @@ def expand(lowering: Lowering, op: Operation) -> None:
         require_order(lowering, op, 0, size, "a size is negative", ("", f"dimension {d} of the result"))
     for size, group in zip(given, _groups(op), strict=True):
         made = f"the product of dimensions {group} of the result"
-        require_equal(lowering, op, _product(lowering, [sizes[d] for d in group]), size, (made, ""))
+        require_equal(lowering, op, product(lowering, [sizes[d] for d in group]), size, (made, ""))
     sizes = refine(lowering, op, sizes, op.results[0].type)
     lowering.set(op.results[0], reshape_to(lowering, lowering.get(op.operands[0]), given, new_type(op), sizes))
 

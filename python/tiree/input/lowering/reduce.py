@@ -28,7 +28,7 @@ from tiree.input.lowering.dynamic_movement import dynamic_type, pad_value, padde
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.refusals import reason_of
 from tiree.input.lowering.scalar import ScalarBuilder, number_attribute
-from tiree.input.lowering.structural import broadcast, first_argument, ints_property, pad_edges, pad_general
+from tiree.input.lowering.structural import broadcast, first_argument, ints_property, new_type, pad_edges, pad_general
 from tiree.support.typed import is_tensor_type
 
 _RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim", "stablehlo.optimization_barrier")
@@ -273,8 +273,7 @@ def pad_with(
 
 
 def _map(lowering: Lowering, op: Operation) -> None:
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
+    type = new_type(op)
     rank = len(type.get_shape())
     block = body_of(op)
     sizes = common_sizes(lowering, op, op.operands, op.results[0].type) if concerns_dynamic(op) else None

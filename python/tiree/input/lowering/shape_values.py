@@ -19,7 +19,7 @@ from tiree.input.lowering.dims import arithmetic, check, head, is_dynamic, requi
 from tiree.input.lowering.elementwise import SCALARS, run_scalar
 from tiree.input.lowering.scalar import inherent, scalar_attribute
 from tiree.input.lowering.size_names import UNKNOWN, describe, place_of
-from tiree.input.lowering.structural import int_property, ints_property
+from tiree.input.lowering.structural import int_property, ints_property, new_type
 from tiree.support.marks import SIZE_CHECK
 from tiree.support.typed import is_integer_type, is_tensor_type, string_of
 
@@ -31,8 +31,7 @@ def get_dimension_size(lowering: Lowering, op: Operation) -> None:
     """The size of a dimension as a tensor of one integer."""
     dim = int_property(op, "dimension")
     size = sizes_of(lowering, op.operands[0])[dim]
-    type = signless(ranked_type(op.results[0]))
-    assert is_tensor_type(type)
+    type = new_type(op)
     if isinstance(size, int):
         attribute = scalar_attribute(type.element_type, size)
         lowering.set(op.results[0], Splat(attribute, type))

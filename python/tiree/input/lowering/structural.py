@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from math import prod
 
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, DenseArrayBase, IntegerType, TensorType
@@ -16,6 +17,7 @@ from tiree.input.lowering.context import (
     Splat,
     Unsupported,
     map_attr,
+    ranked_type,
     signless,
     splat_of,
     tensor_type,
@@ -52,8 +54,15 @@ def ints_property(op: Operation, name: str, default: Sequence[int] | None = None
     raise Unsupported(f"without a list of integers {name}")
 
 
+def new_type(op: Operation) -> TensorType:
+    """The signless type of the first result, whose dimensions may be `?`."""
+    type = signless(ranked_type(op.results[0]))
+    assert is_tensor_type(type)
+    return type
+
+
 def result_type(op: Operation) -> TensorType:
-    """The signless type of the first result."""
+    """The signless type of the first result, which must be static."""
     type = signless(tensor_type(op.results[0]))
     assert is_tensor_type(type)
     return type
@@ -184,7 +193,7 @@ def reshape(lowering: Lowering, value: SSAValue, shape: Sequence[int]) -> SSAVal
         type = TensorType(value.type.element_type, shape)
         return lowering.parallel([(value, map_attr(len(shape), ()))], type, first_argument)
     pairs = _common_groups(source, shape)
-    middle = [_product(source[d] for d in group) for group, _ in pairs]
+    middle = [prod(source[d] for d in group) for group, _ in pairs]
     if len(middle) != len(source):
         value = lowering.collapse(value, [group for group, _ in pairs], middle)
     if len(middle) != len(shape):
@@ -213,13 +222,6 @@ def _common_groups(source: Sequence[int], target: Sequence[int]) -> list[tuple[l
     pairs[-1][0].extend(range(i, len(source)))
     pairs[-1][1].extend(range(j, len(target)))
     return pairs
-
-
-def _product(sizes: Iterable[int]) -> int:
-    result = 1
-    for size in sizes:
-        result *= size
-    return result
 
 
 def _transpose(lowering: Lowering, op: Operation) -> None:
@@ -371,7 +373,8 @@ def reverse(lowering: Lowering, value: SSAValue, dims: Sequence[int]) -> SSAValu
     return lowering.parallel([], value.type, body)
 
 
-def _identity(lowering: Lowering, op: Operation) -> None:
+def pass_through(lowering: Lowering, op: Operation) -> None:
+    """The results are the operands."""
     for operand, result in zip(op.operands, op.results, strict=True):
         lowering.set(result, lowering.values[operand])
 
@@ -388,6 +391,6 @@ HANDLERS = {
     "stablehlo.concatenate": _concatenate,
     "stablehlo.pad": _pad,
     "stablehlo.reverse": _reverse,
-    "stablehlo.optimization_barrier": _identity,
-    "sdy.sharding_constraint": _identity,
+    "stablehlo.optimization_barrier": pass_through,
+    "sdy.sharding_constraint": pass_through,
 }
