@@ -8,11 +8,9 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from marked_table import write
 from tiree.tools.compile_flags import FLAGS, REFUSED
 from tiree.tools.flags import Flag
-
-PAGE = Path(__file__).with_suffix(".md")
-START, END = "<!-- flags -->\n", "<!-- end of flags -->\n"
 
 
 def _default(flag: Flag) -> str:
@@ -40,16 +38,5 @@ def table() -> str:
     )  # fmt: skip
 
 
-def main() -> int:
-    text = PAGE.read_text()
-    head, rest = text.split(START)
-    tail = rest.split(END)[1]
-    fresh = f"{head}{START}{table()}{END}{tail}"
-    if "--check" in sys.argv:
-        return int(fresh != text)
-    PAGE.write_text(fresh)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write(Path(__file__).with_suffix(".md"), "flags", table()))

@@ -8,10 +8,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from marked_table import write
 from tiree.input.onnx.table import FAMILIES, LIMITS
-
-PAGE = Path(__file__).with_suffix(".md")
-START, END = "<!-- operators -->\n", "<!-- end of operators -->\n"
 
 
 def table() -> str:
@@ -25,16 +23,5 @@ def table() -> str:
     return "\n".join(lines)
 
 
-def main() -> int:
-    text = PAGE.read_text()
-    head, rest = text.split(START)
-    tail = rest.split(END)[1]
-    fresh = f"{head}{START}{table()}{END}{tail}"
-    if "--check" in sys.argv:
-        return int(fresh != text)
-    PAGE.write_text(fresh)
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write(Path(__file__).with_suffix(".md"), "operators", table()))
