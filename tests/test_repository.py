@@ -83,6 +83,21 @@ def test_links_between_pages_resolve(texts: dict[str, str]) -> None:
     assert broken == []
 
 
+def test_every_page_is_reached_from_the_readme(texts: dict[str, str]) -> None:
+    found, rest = set[Path](), [ROOT / "README.md"]
+    while rest:
+        page = rest.pop()
+        if page.is_dir():
+            page /= "README.md"
+        if page in found or page.suffix != ".md" or not page.is_file():
+            continue
+        found.add(page)
+        targets = LINK.findall(FENCE.sub("", page.read_text()))
+        rest += [(page.parent / target.partition("#")[0]).resolve() for target in targets if "://" not in target]
+    pages = {name for name in texts if name.startswith("docs/") and name.endswith(".md")}
+    assert sorted(pages - {page.relative_to(ROOT).as_posix() for page in found}) == []
+
+
 def _anchors(page: Path) -> set[str]:
     """The anchors of a page's headings, as GitHub makes them."""
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
