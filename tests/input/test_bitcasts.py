@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, cast
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
 import tiree
+from input.running import run
 
 DTYPES: dict[str, Any] = {
     "i8": np.int8, "ui16": np.uint16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "i64": np.int64,
 }  # fmt: skip
 PAIRS = [(a, b) for a, b in itertools.product(DTYPES, repeat=2) if a != b]
-
-
-def run(text: str, *arguments: object) -> list[np.ndarray]:
-    found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
-    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
-    return [np.asarray(one) for one in results]
 
 
 def shapes(a: str, b: str, extents: tuple[int, ...]) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import jax
 import jax.export
@@ -11,18 +11,13 @@ import jax.numpy
 import numpy as np
 import pytest
 import tiree
+from input.running import run
 
 Array = np.ndarray
 untyped: Any = jax
 jnp: Any = jax.numpy
 lax: Any = jax.lax
 RANDOM = np.random.default_rng(17)
-
-
-def run(text: str, *arguments: Any) -> list[Array]:
-    found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
-    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
-    return [np.asarray(one) for one in results]
 
 
 def drawn(*shape: int) -> Array:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import jax.lax
 import numpy as np
 import pytest
 import tiree
+from input.running import run
 from tiree.support.errors import CompileError
 
 Array = np.ndarray
 lax: Any = jax.lax
 RANDOM = np.random.default_rng(7)
-
-
-def run(text: str, *arguments: Any) -> list[Array]:
-    found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
-    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
-    return [np.asarray(one) for one in results]
 
 
 def drawn(*shape: int) -> Array:

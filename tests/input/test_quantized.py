@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 import pytest
 import tiree
+from input.running import run
 from tiree.support.errors import CompileError
 
 Array = np.ndarray
 RANDOM = np.random.default_rng(5)
-
-
-def run(text: str, *arguments: Any) -> list[Array]:
-    found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
-    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
-    return [np.asarray(one) for one in results]
 
 
 class Q(NamedTuple):

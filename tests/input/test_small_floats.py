@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import ml_dtypes
 import numpy as np
 import pytest
-import tiree
+from input.running import run
 from tiree.dialects.syntax.small_floats import FORMATS, SmallFloat
 
 Array = np.ndarray
@@ -18,12 +18,6 @@ NAMES: dict[str, Any] = {
     "f8E5M2": ml_dtypes.float8_e5m2, "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz, "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
 }  # fmt: skip
 BY_NAME: dict[str, SmallFloat] = {type.name: format for type, format in FORMATS.items()}
-
-
-def run(text: str, *arguments: Any) -> list[Array]:
-    found: Any = tiree.load(tiree.compile(text), device="local-sync").f(*arguments)
-    results = cast("tuple[Any, ...]", found) if isinstance(found, tuple) else (found,)
-    return [np.asarray(one) for one in results]
 
 
 def codes(name: str) -> Array:

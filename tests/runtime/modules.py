@@ -173,6 +173,20 @@ func.func @traced(%a: tensor<4xf32>) -> tensor<4xf32> {
 }
 """
 
+# Weights that come from files.
+WEIGHTS = """
+module @net {
+  util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<4xf32>
+  util.global private @b = #flow.parameter.named<"model"::"b"> : tensor<4xf32>
+  func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %w = util.global.load @w : tensor<4xf32>
+    %b = util.global.load @b : tensor<4xf32>
+    %0 = stablehlo.multiply %x, %w : tensor<4xf32>
+    %1 = stablehlo.add %0, %b : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+"""
 # References that are no tensors, lists, and a list that holds itself.
 REFERENCES = """
 module @references {

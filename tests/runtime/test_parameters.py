@@ -8,24 +8,11 @@ import os
 import numpy as np
 import pytest
 import tiree.runtime as rt
-from runtime.modules import iree_module
+from runtime.modules import WEIGHTS, iree_module
 from runtime.vm_program import VmProgram
 
 iree = pytest.importorskip("iree.runtime", reason="iree-base-runtime is a development dependency")
 
-WEIGHTS = """
-module @net {
-  util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<4xf32>
-  util.global private @b = #flow.parameter.named<"model"::"b"> : tensor<4xf32>
-  func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
-    %w = util.global.load @w : tensor<4xf32>
-    %b = util.global.load @b : tensor<4xf32>
-    %0 = stablehlo.multiply %x, %w : tensor<4xf32>
-    %1 = stablehlo.add %0, %b : tensor<4xf32>
-    return %1 : tensor<4xf32>
-  }
-}
-"""
 W = np.array([1, 2, 3, 4], np.float32)
 
 

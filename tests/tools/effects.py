@@ -31,6 +31,26 @@ class Effect:
     base: tuple[str, ...] = ()
 
 
+def effect(given: str, shows: Shows, *base: str) -> Effect:
+    """A row, with the flag as it is typed."""
+    return Effect(tuple(given.split(" ")), shows, base)
+
+
+def prints(text: str) -> Shows:
+    """Its output has `text`."""
+    return lambda done: text in done.out
+
+
+def lacks(text: str) -> Shows:
+    """It succeeds, and its output has no `text`."""
+    return lambda done: done.code == 0 and text not in done.out
+
+
+def says(text: str) -> Shows:
+    """It says `text` on standard error."""
+    return lambda done: text in done.err
+
+
 def run(tool: str, arguments: tuple[str, ...], folder: Path, inputs: Mapping[str, bytes]) -> Ran:
     """`tiree-<tool>` in `folder`, which gets the files `inputs` first."""
     for name, data in inputs.items():

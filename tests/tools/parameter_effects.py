@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import tiree.runtime as rt
-from tools.effects import Effect, Ran
+from tools.effects import Effect, Ran, lacks
 
 WEIGHT = """util.global private @w = #flow.parameter.named<"w"> : tensor<4xf32>
 util.global private mutable @s = dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
@@ -37,21 +37,17 @@ def _has(text: str) -> Callable[[Ran], bool]:
     return lambda done: done.code == 0 and text in done.out
 
 
-def _lacks(text: str) -> Callable[[Ran], bool]:
-    return lambda done: done.code == 0 and text not in done.out
-
-
 PARAMETER_EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
-    "iree-parameter-import": _row(f"{IMPORT} --iree-parameter-import-keys=w", _lacks('named<"w">')),
-    "iree-parameter-import-keys": _row("--iree-parameter-import-keys=w", _lacks('named<"w">'), IMPORT, SMALLER),
+    "iree-parameter-import": _row(f"{IMPORT} --iree-parameter-import-keys=w", lacks('named<"w">')),
+    "iree-parameter-import-keys": _row("--iree-parameter-import-keys=w", lacks('named<"w">'), IMPORT, SMALLER),
     "iree-parameter-import-maximum-size": _row(
-        "--iree-parameter-import-maximum-size=16", _lacks('named<"w">'), IMPORT, SMALLER
+        "--iree-parameter-import-maximum-size=16", lacks('named<"w">'), IMPORT, SMALLER
     ),
     "iree-parameter-export": (
         _row(EXPORT, _has('named<"s">')),
         _row("--iree-parameter-export=m=x.irpa", _has('named<"m"::"s">')),
         _row(EXPORT, lambda done: "x.irpa" in done.files),
     ),
-    "iree-parameter-export-minimum-size": _row("--iree-parameter-export-minimum-size=17", _lacks('named<"s">'), EXPORT),
+    "iree-parameter-export-minimum-size": _row("--iree-parameter-export-minimum-size=17", lacks('named<"s">'), EXPORT),
     "iree-parameter-splat": _row("--iree-parameter-splat=z.irpa", lambda done: "z.irpa" in done.files),
 }

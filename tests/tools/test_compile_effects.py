@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tiree.pipeline import PHASE_NAMES
 from tiree.tools import compile_flags, opt
-from tools.effects import Effect, Ran, check, rows_of, run
+from tools.effects import Effect, Ran, check, lacks, rows_of, run, says
 from tools.optimization_effects import OPTIMIZATION_EFFECTS, OPTIMIZATION_INPUTS
 from tools.parameter_effects import PARAMETER_EFFECTS, parameter_inputs
 from tools.runtime_tool import Done
@@ -87,14 +87,6 @@ def done_well(done: Ran) -> bool:
 
 def prints(text: str, count: int = 1) -> object:
     return lambda done: done.code == 0 and done.out.count(text) >= count
-
-
-def lacks(text: str) -> object:
-    return lambda done: done.code == 0 and text not in done.out
-
-
-def notes(text: str) -> object:
-    return lambda done: text in done.err
 
 
 def refuses(text: str) -> object:
@@ -270,8 +262,8 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         for phase in ("hal", "vm")
     ),
     "compile-mode": effect("--compile-mode=vm", done_well, ("at-vm.mlir", "-o", "x.vmfb")),
-    "mlir-print-ir-before-all": effect("--mlir-print-ir-before-all", notes("IR Dump Before"), at("abi")),
-    "mlir-print-ir-after-all": effect("--mlir-print-ir-after-all", notes("IR Dump After"), at("abi")),
+    "mlir-print-ir-before-all": effect("--mlir-print-ir-before-all", says("IR Dump Before"), at("abi")),
+    "mlir-print-ir-after-all": effect("--mlir-print-ir-after-all", says("IR Dump After"), at("abi")),
     "mlir-print-ir-after-change": effect(
         "--mlir-print-ir-after-change", lambda done: "IR Dump After CanonicalizePass (tiree-input-can" not in done.err,
         at("abi", "add", "--mlir-print-ir-after-all"),
@@ -297,9 +289,9 @@ EFFECTS: dict[str, Effect | tuple[Effect, ...]] = {
         "--iree-preprocessing-pass-pipeline=mark-later", prints("mark-later"),
         at("preprocessing", "add", "--tiree-plugin=mark.py"),
     ),
-    "mlir-timing": effect("--mlir-timing", notes("Execution time report"), at("input")),
+    "mlir-timing": effect("--mlir-timing", says("Execution time report"), at("input")),
     "mlir-print-stacktrace-on-diagnostic": effect(
-        "--mlir-print-stacktrace-on-diagnostic", notes("Traceback"), ("bad.mlir", CPU)
+        "--mlir-print-stacktrace-on-diagnostic", says("Traceback"), ("bad.mlir", CPU)
     ),
     "dump-compilation-phases-to": effect("--dump-compilation-phases-to=d", writes(".2.abi.mlir", "d"), at("abi")),
     "tiree-cache-dir": effect(

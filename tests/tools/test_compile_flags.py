@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from report.programs import CHAIN
 from tiree.compiler.api import _compile as compile_flags
 from tiree.support.errors import CompileError
 from tiree.tools.compile_flags import FLAGS, REFUSED, options_from_flags
@@ -309,18 +310,6 @@ def test_threading_can_be_switched_off() -> None:
     assert options("--mlir-disable-threading").threads == 1
     assert options().threads == 0
     assert build(TWO, "--mlir-disable-threading") == build(TWO)
-
-
-CHAIN = """
-func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
-  %0 = stablehlo.dot %a, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-  %1 = stablehlo.tanh %0 : tensor<64x64xf32>
-  %2 = stablehlo.dot %b, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-  %3 = stablehlo.dot %1, %2 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-  %4 = stablehlo.dot %3, %1 : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
-  return %4 : tensor<64x64xf32>
-}
-"""
 
 
 def test_the_report_has_the_plan_of_time_and_memory(tmp_path: Path) -> None:

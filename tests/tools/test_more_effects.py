@@ -25,7 +25,7 @@ from tiree.tools import (
     new,
     parameter_files,
 )
-from tools.effects import Effect, Ran, Shows, check, rows_of, run
+from tools.effects import Effect, Ran, check, effect, lacks, prints, rows_of, run
 
 Rows = dict[str, Effect | tuple[Effect, ...]]
 GOOD = """vm.module @m version 1
@@ -61,18 +61,6 @@ def _save_model(path: Path) -> None:
     graph = helper.make_graph(nodes, "m", ends[:2], ends[2:], constants)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
     onnx.save(model, path, save_as_external_data=True, location="b.bin", size_threshold=0)
-
-
-def effect(given: str, shows: Shows, *base: str) -> Effect:
-    return Effect(tuple(given.split(" ")), shows, base)
-
-
-def prints(text: str) -> Shows:
-    return lambda done: text in done.out
-
-
-def lacks(text: str) -> Shows:
-    return lambda done: done.code == 0 and text not in done.out
 
 
 def _data(done: Ran, name: str = "o.irpa") -> dict[str, rt.ParameterIndexEntry]:

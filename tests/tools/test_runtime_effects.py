@@ -16,7 +16,7 @@ import tiree.runtime as rt
 from runtime.modules import ADD, MIXED, iree_module, tiree_module
 from tiree import _native
 from tiree.tools import benchmark_module, dump_module, parameter_files, run_module, runtime_session
-from tools.effects import Effect, Ran, Shows, check, rows_of, run
+from tools.effects import Effect, Ran, check, effect, prints, rows_of, run, says
 from tools.runtime_tool import needs_iree
 
 pytestmark = needs_iree
@@ -68,18 +68,6 @@ def inputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "system.vmfb": iree_module(ADD, "--iree-llvmcpu-link-embedded=false"),
         "w.irpa": (folder / "w.irpa").read_bytes(),
     }
-
-
-def effect(given: str, shows: Shows, *base: str) -> Effect:
-    return Effect(tuple(given.split(" ")), shows, base)
-
-
-def prints(text: str) -> Shows:
-    return lambda done: text in done.out
-
-
-def says(text: str) -> Shows:
-    return lambda done: text in done.err
 
 
 def done_well(done: Ran) -> bool:

@@ -11,24 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tiree.runtime as rt
+from runtime import modules
 from runtime.modules import ADD, ASYNC_FLAGS, MIXED, iree_module, tiree_module
 from tiree import _native
 from tiree.tools import benchmark_module, dump_module, run_module
 from tools.runtime_tool import needs_iree, ours, refused, theirs
 
-WEIGHTS = """
-module @net {
-  util.global private @w = #flow.parameter.named<"model"::"w"> : tensor<4xf32>
-  util.global private @b = #flow.parameter.named<"b"> : tensor<4xf32>
-  func.func @forward(%x: tensor<4xf32>) -> tensor<4xf32> {
-    %w = util.global.load @w : tensor<4xf32>
-    %b = util.global.load @b : tensor<4xf32>
-    %0 = stablehlo.multiply %x, %w : tensor<4xf32>
-    %1 = stablehlo.add %0, %b : tensor<4xf32>
-    return %1 : tensor<4xf32>
-  }
-}
-"""
+# One of the weights is in no scope.
+WEIGHTS = modules.WEIGHTS.replace('named<"model"::"b">', 'named<"b">')
 VALUE = "--input=4xf32=1 2 3 4"
 
 
