@@ -141,3 +141,17 @@ def test_an_algorithm_that_there_is_not() -> None:
 }"""
     with pytest.raises(tiree.CompileError, match=r"lhs_component_count = 3.*is not supported"):
         tiree.compile(text)
+
+
+def test_an_algorithm_changes_nothing_for_integers() -> None:
+    text = """func.func @f(%x: tensor<2x3xi64>, %y: tensor<3x2xi64>) -> tensor<2x2xi64> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0], algorithm = <lhs_precision_type = tf32,
+    rhs_precision_type = tf32, accumulation_type = f32, lhs_component_count = 1, rhs_component_count = 1,
+    num_primitive_operations = 1, allow_imprecise_accumulation = false>
+    : (tensor<2x3xi64>, tensor<3x2xi64>) -> tensor<2x2xi64>
+  return %0 : tensor<2x2xi64>
+}
+"""
+    x = np.arange(6).reshape(2, 3) + 2**40
+    y = np.arange(6).reshape(3, 2) - 3
+    np.testing.assert_array_equal(np.asarray(tiree.load(tiree.compile(text)).f(x, y)), x @ y)

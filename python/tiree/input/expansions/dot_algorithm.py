@@ -66,9 +66,10 @@ def _dot_general(build: Build, op: Operation) -> Sequence[SSAValue] | None:
     attr = inherent(op, "algorithm")
     if not isinstance(attr, DotAlgorithmAttr):
         return None
-    parts = _parts(attr.data)
     if not all(isinstance(element_of(value), AnyFloat) for value in (*op.operands, *op.results)):
-        raise Unsupported(f"with an algorithm on {op.operands[0].type} and {op.operands[1].type}")
+        # As the reference interpreter has it: products of integers are exact, whatever is said of floats.
+        return None
+    parts = _parts(attr.data)
     accumulation = _TYPES[attr.data.accumulation_type]
     precisions = (attr.data.lhs_precision_type, attr.data.rhs_precision_type) if parts == 1 else ("f32", "f32")
     operands = [
