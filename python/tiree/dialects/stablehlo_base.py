@@ -9,7 +9,7 @@ from xdsl.irdl import traits_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tiree.dialects.stablehlo_counts import BINARY, COUNTS, UNARY, Counts, wrong_count
+from tiree.dialects.stablehlo_counts import BINARY, COUNTS, ONE_EACH, UNARY, Counts, wrong_count
 
 _PURE = traits_def(Pure())
 _EFFECT = traits_def()
@@ -30,6 +30,10 @@ class StableHLOOp(Operation):
             wrong = wrong_count(counts, (len(self.operands), len(self.results), len(self.regions)))
             if wrong:
                 raise VerifyException(wrong)
+        if self.name in ONE_EACH and len(self.operands) != len(self.results):
+            raise VerifyException(
+                f"it has {len(self.operands)} operands, needs as many as results: {len(self.results)}"
+            )
 
     def inherent(self, name: str) -> Attribute | None:
         """A property by name; older text keeps properties in the attribute dictionary, so that is asked too."""

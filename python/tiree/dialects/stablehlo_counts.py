@@ -15,10 +15,13 @@ _TERNARY: Counts = (3, 1, 0)
 _CONSTANT: Counts = (0, 1, 0)
 
 COUNTS: dict[str, Counts] = {
-    **dict.fromkeys(("constant", "iota", "create_token"), _CONSTANT),
     **dict.fromkeys(
-        ("bitcast_convert", "broadcast", "broadcast_in_dim", "cholesky", "dynamic_iota", "fft", "get_dimension_size",
-         "get_tuple_element", "reshape", "reverse", "slice", "transpose", "unary_einsum"),
+        ("chlo.constant", "constant", "create_token", "iota", "partition_id", "replica_id"), _CONSTANT
+    ),
+    **dict.fromkeys(
+        ("bitcast_convert", "broadcast", "broadcast_in_dim", "chlo.constant_like", "cholesky", "collective_broadcast",
+         "collective_permute", "cross-replica-sum", "dynamic_iota", "fft", "get_dimension_size", "get_tuple_element",
+         "reshape", "reverse", "slice", "transpose", "unary_einsum"),
         UNARY,
     ),
     **dict.fromkeys(
@@ -26,7 +29,18 @@ COUNTS: dict[str, Counts] = {
          "set_dimension_size", "torch_index_select", "triangular_solve"),
         BINARY,
     ),
-    **dict.fromkeys(("clamp", "dynamic_conv", "dynamic_gather", "select"), _TERNARY),
+    **dict.fromkeys(
+        ("chlo.broadcast_select", "chlo.ragged_dot", "clamp", "dynamic_conv", "dynamic_gather", "rng", "select"),
+        _TERNARY,
+    ),
+    "rng_bit_generator": (1, 2, 0),
+    "chlo.top_k": (1, 2, 0),
+    "all_gather": ((1, _MANY), (1, _MANY), 0),
+    "all_reduce": ((1, _MANY), (1, _MANY), 1),
+    "all_to_all": ((1, _MANY), (1, _MANY), 0),
+    "reduce_scatter": (1, 1, 1),
+    "async_start": ((0, _MANY), 1, (0, 1)),
+    "async_done": (1, (0, _MANY), 0),
     "real_dynamic_slice": (4, 1, 0),
     "dynamic_pad": (5, 1, 0),
     "batch_norm_inference": (5, 1, 0),
@@ -45,6 +59,9 @@ COUNTS: dict[str, Counts] = {
     "case": (1, (0, _MANY), (1, _MANY)),
     "while": ((0, _MANY), (0, _MANY), 2),
 }  # fmt: skip
+
+ONE_EACH = frozenset(f"stablehlo.{name}" for name in ("all_gather", "all_reduce", "all_to_all", "optimization_barrier"))
+"""Ops with a result for each operand."""
 
 
 def wrong_count(counts: Counts, have: tuple[int, int, int]) -> str:

@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from tiree.input.checks import (
     calls,
+    chlo,
     collectives,
     contraction,
     dynamic,
@@ -37,6 +38,7 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     **norms.CHECKS,
     **factorizations.CHECKS,
     **calls.CHECKS,
+    **chlo.CHECKS,
     **collectives.CHECKS,
     **dynamic.CHECKS,
     **random.CHECKS,

@@ -22,6 +22,8 @@ def _start(build: Build, op: Operation) -> Sequence[SSAValue]:
     if not op.regions:
         raise Unsupported("without a body")
     block = body_of(op)
+    if len(block.args) not in (0, len(op.operands)):
+        raise Unsupported(f"with {len(op.operands)} operands and a body of {len(block.args)} arguments")
     # The operation may also name the operands themselves.
     values = inline(build, block, op.operands if block.args else [])
     for use in uses:
