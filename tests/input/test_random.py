@@ -7,6 +7,7 @@ from typing import Any, cast
 import jax
 import jax.lax
 import jax.numpy
+import ml_dtypes
 import numpy as np
 import pytest
 import tiree
@@ -154,3 +155,46 @@ def test_integers_and_loops() -> None:
     assert len(set(a.tolist())) > 6
     assert len({tuple(row) for row in b.tolist()}) == 4
     assert b.max() < 1000
+
+
+FLOATS: dict[str, Any] = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+    "f8E3M4": ml_dtypes.float8_e3m4,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+}
+
+
+@pytest.mark.parametrize("element", FLOATS)
+def test_uniform_numbers_stay_below_the_upper_bound(element: str) -> None:
+    """Rounding would reach it; the largest distance would be infinite."""
+    dtype, count = FLOATS[element], 20_000
+    text = f"""func.func @f(%a: tensor<{element}>, %b: tensor<{element}>) -> tensor<{count}xf64> {{
+  %shape = stablehlo.constant dense<{count}> : tensor<1xi64>
+  %u = stablehlo.rng %a, %b, %shape, distribution = UNIFORM
+    : (tensor<{element}>, tensor<{element}>, tensor<1xi64>) -> tensor<{count}x{element}>
+  %r = stablehlo.convert %u : (tensor<{count}x{element}>) -> tensor<{count}xf64>
+  return %r : tensor<{count}xf64>
+}}"""
+    f: Any = tiree.load(tiree.compile(text), device="local-sync").f
+    limits = ml_dtypes.finfo(dtype)
+    largest, least, one = limits.max, limits.smallest_subnormal, dtype(1)
+    bounds = [(0, 1), (1, 2), (-1, 1), (-3, -2), (-1, 0), (-0.5, -0.0), (one, np.nextafter(one, dtype(2)))]
+    for bound in [*bounds, (-largest, largest), (0, largest), (0, least), (-least, 0)]:
+        low, high = (np.array(one).astype(dtype) for one in bound)
+        held = element in {"f8E3M4", "f6E3M2FN", "f4E2M1FN"}
+        found = np.asarray(f(*(one.view(np.int8) if held else one for one in (low, high))))
+        assert (found >= float(low)).all()
+        assert (found < float(high)).all(), (bound, found.max())
+        # The last number below the bound comes where it is not too rare, and others where there are more.
+        last = np.nextafter(high, low)
+        if dtype not in (np.float32, np.float64) and high != 0:
+            assert found.max() == float(last)
+        assert len(np.unique(found)) > 1 or last == low

@@ -19,13 +19,15 @@ from xdsl.dialects.builtin import (
     ModuleOp,
     TensorType,
     UnitAttr,
+    i1,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects import util
 from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_attrs import RngDistributionAttr
-from tiree.input.expansions.build import Build, element_of
+from tiree.dialects.syntax.small_floats import small_float
+from tiree.input.expansions.build import Build, element_of, of_element
 from tiree.input.expansions.random_bits import U32, U64, philox_numbers, philox_of_unknown
 from tiree.input.lowering.bits import bit_width
 from tiree.input.lowering.context import Unsupported, ranked_type
@@ -93,12 +95,37 @@ def _unit(build: Build, bits: SSAValue, element: Attribute) -> SSAValue:
     return build.multiply(build.convert(top, element), build.constant(element, 2.0**-mantissa))
 
 
+def _between(build: Build, unit: SSAValue, low: SSAValue, high: SSAValue) -> SSAValue:
+    """Numbers of [0, 1) brought to those from `low` to `high`, which may be further apart than the largest number."""
+    element = element_of(low)
+    span = build.subtract(high, low)
+    apart = build.value("is_finite", [span], of_element(span, i1))
+    scale = build.select(apart, build.constant(element, 1.0), build.constant(element, 0.5))
+    low, high = build.multiply(low, scale), build.multiply(high, scale)
+    scaled = build.add_(build.multiply(unit, build.subtract(high, low)), low)
+    return build.multiply(scaled, build.select(apart, build.constant(element, 1.0), build.constant(element, 2.0)))
+
+
+def _below(build: Build, op: Operation, element: Attribute) -> SSAValue:
+    """The last number of the op's type before the upper bound, which rounding would reach otherwise."""
+    low, high = op.operands[:2]
+    format = small_float(element_of(high))
+    if format is None:
+        return build.convert(build.value("chlo.next_after", [high, low], high.type), element)
+    # In f32, by more than half the distance to the neighbour and less than 1.5 of it; the rounding finds it.
+    wide = build.convert(high, element)
+    smallest = format.value(1)
+    by = build.multiply(build.unary("abs", wide), build.constant(element, 1.25 * 2.0 ** -(format.mantissa + 1)))
+    by = build.binary("maximum", by, build.constant(element, 0.75 * smallest))
+    return build.convert(build.convert(build.subtract(wide, by), element_of(high)), element)
+
+
 def _uniform(build: Build, op: Operation, element: Attribute) -> SSAValue:
     low, high = (build.convert(operand, element) for operand in op.operands[:2])
     shape = ranked_type(op.results[0]).get_shape()
     if is_float(element):
         unit = _unit(build, _bits(build, op, shape, isinstance(element, Float64Type)), element)
-        return build.add_(build.multiply(unit, build.subtract(high, low)), low)
+        return build.clamp(low, _between(build, unit, low, high), _below(build, op, element))
     bits = _bits(build, op, shape, wide=True)
     span = build.subtract(build.convert(high, U64), build.convert(low, U64))
     place = build.binary("remainder", bits, build.broadcast(span, [], bits))
@@ -129,7 +156,8 @@ def _rng(build: Build, op: Operation) -> Sequence[SSAValue]:
     if not isinstance(attr, RngDistributionAttr):
         raise Unsupported("without rng_distribution")
     element = type.element_type
-    computed = Float32Type() if isinstance(element, Float16Type | BFloat16Type) else element
+    narrow = isinstance(element, Float16Type | BFloat16Type) or small_float(element) is not None
+    computed = Float32Type() if narrow else element
     if bit_width(element) == 1:
         computed = IntegerType(8)
     make = _normal if attr.data == "NORMAL" else _uniform

@@ -28,7 +28,6 @@ _COMPUTE = frozenset(
         "stablehlo.unary_einsum",
         "stablehlo.convolution",
         "stablehlo.dynamic_conv",
-        "stablehlo.rng",
         "stablehlo.cholesky",
         "stablehlo.triangular_solve",
         "stablehlo.batch_norm_grad",
