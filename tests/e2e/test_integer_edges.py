@@ -22,7 +22,7 @@ VMVX = "vmvx"
 CPUS = ("x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "host", VMVX) if ALL else ("x86-64", "host", VMVX)
 INTEGERS = ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64")
 FLOATS: dict[str, Any] = {"f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
-BINARY = ("divide", "remainder", "shift_left", "shift_right_logical", "shift_right_arithmetic", "power")
+BINARY = ("divide", "remainder", "shift_left", "shift_right_logical", "shift_right_arithmetic", "power", "mulhi")
 
 
 def numpy_type(name: str) -> Any:
@@ -53,6 +53,8 @@ def computed(op: str, a: int, b: int, name: str) -> int:
         if b >= 0:
             return wrapped(pow(a, b, 1 << bits), name)
         return {1: 1, -1: 1 if b % 2 == 0 else -1}.get(a, 0)
+    if op == "mulhi":
+        return (a * b) >> bits
     amount = b & ((1 << bits) - 1)
     if op == "shift_left":
         return wrapped(a << amount, name) if amount < bits else 0
@@ -97,7 +99,8 @@ def function(name: str, shape: str, constants: bool) -> str:
         for letter, values in (("a", first), ("b", second))
         if constants
     ]
-    lines += [f"  %{op} = stablehlo.{op} %a, %b : {type}" for op in BINARY]
+    lines += [f"  %{op} = stablehlo.{op} %a, %b : {type}" for op in BINARY if op != "mulhi"]
+    lines += [f"  %mulhi = chlo.mulhi %a, %b : {type}, {type} -> {type}"]
     results = list(BINARY)
     if name.startswith("i"):
         lines += [f"  %{op} = stablehlo.{op} %a : {type}" for op in ("negate", "abs", "sign")]

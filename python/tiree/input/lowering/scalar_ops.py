@@ -323,9 +323,13 @@ def _reduce_precision(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue])
 
 def _mulhi(s: ScalarBuilder, op: Operation, args: Sequence[SSAValue]) -> SSAValue:
     a, b = args
-    width = integer_width(a.type)
+    width, unsigned = integer_width(a.type), is_unsigned(element_type(op.operands[0]))
+    if width == 64:
+        # Bytecode has no integers of 128 bits, but this.
+        halves = arith.MulUIExtendedOp if unsigned else arith.MulSIExtendedOp
+        return s.add(halves(a, b)).results[1]
     wide = IntegerType(2 * width)
-    extend = arith.ExtUIOp if is_unsigned(element_type(op.operands[0])) else arith.ExtSIOp
+    extend = arith.ExtUIOp if unsigned else arith.ExtSIOp
     product = s.mul(s.cast(extend, a, wide), s.cast(extend, b, wide))
     return s.cast(arith.TruncIOp, s.binary(arith.ShRUIOp, product, s.constant(wide, width)), a.type)
 
