@@ -80,3 +80,22 @@ def test_an_initial_value_counts_once(element: str) -> None:
     x = np.ones(3000, TYPES[element])
     got = run(lambda v: lax.reduce(v, v[0] * 0.5, lax.add, (0,)), x)
     assert got == np.float32(3000.5).astype(TYPES[element])
+
+
+@pytest.mark.parametrize("flags", [(), (VMVX,)])
+@pytest.mark.parametrize("element", TYPES)
+def test_sums_beside_other_results(element: str, flags: tuple[str, ...]) -> None:
+    def both(x: Any, dim: int) -> Any:
+        one, most = x.dtype.type(0), x.dtype.type(-9)
+        return lax.reduce(
+            (x, x, x), (one, most, one), lambda a, b: (a[0] + b[0], jnp.maximum(a[1], b[1]), b[2] + a[2]), (dim,)
+        )
+
+    x = np.ones((3, 3000), TYPES[element])
+    x[1, 7] = 2
+    for dim, given in ((1, x), (0, np.ascontiguousarray(x.T))):
+        text = jax.jit(lambda v, dim=dim: both(v, dim)).lower(given).as_text()
+        found = tiree.load(tiree.compile(text, flags=list(flags))).main(given)
+        total = np.array([3000, 3001, 3000], np.float32).astype(TYPES[element])
+        for got, want in zip(found, (total, [1, 2, 1], total), strict=True):
+            np.testing.assert_array_equal(np.asarray(got).astype(np.float32), np.asarray(want, np.float32))

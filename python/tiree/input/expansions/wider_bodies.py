@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tiree.dialects.dense import DenseAttr
 from tiree.input.expansions.build import Build, element_of, of_element, shape_of
@@ -21,22 +22,23 @@ _RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim")
 
 
 def _accumulate(build: Build, op: Operation) -> Sequence[SSAValue] | None:
-    """Gives inputs and initial values the types of the body's arguments, which `checks` has compared; a sum or product
-    of 16-bit floats becomes one of f32, rounded once."""
+    """Gives inputs and initial values the types of the body's arguments, which `checks` has compared; sums and
+    products of 16-bit floats become some of f32, rounded once."""
     block = op.regions[0].blocks.first
     if block is None:
         return None
-    kinds = [_F32 if _is_narrow(argument) else element_of(argument) for argument in block.args]
-    grows = _is_one_step(block) and kinds[0] != element_of(block.args[0])
+    growing, count = _growing(block), len(op.results)
     for index, argument in enumerate(block.args):
-        kind = kinds[index] if grows else element_of(argument)
+        kind = _F32 if index % count in growing else element_of(argument)
         op.operands[index] = _converted(build, op.operands[index], kind)
-    if not grows:
+    if not growing:
         return None
-    (old,) = op.results
-    region = build.region([of_element(a, _F32) for a in block.args], lambda args: _step(build, block, args))
-    (wide,) = build.make(op.name, op.operands, [of_element(old, _F32)], op.properties, [region])
-    return [build.convert(wide, element_of(old))]
+    for index, step in growing.items():
+        for value in (block.args[index], block.args[count + index], step.results[0]):
+            Rewriter.replace_value_with_new_type(value, of_element(value, _F32))
+    types = [of_element(old, _F32) if index in growing else old.type for index, old in enumerate(op.results)]
+    wide = build.make(op.name, op.operands, types, op.properties, [op.detach_region(op.regions[0])])
+    return [build.convert(new, element_of(old)) for new, old in zip(wide, op.results, strict=True)]
 
 
 def _convert_updates(build: Build, op: Operation) -> None:
@@ -74,22 +76,16 @@ def _is_narrow(value: SSAValue) -> bool:
     return isinstance(element_of(value), Float16Type | BFloat16Type)
 
 
-def _is_one_step(block: Block) -> bool:
-    """Whether the body adds or multiplies its two arguments and returns that."""
-    ops = list(block.ops)
-    return (
-        len(block.args) == len(ops) == 2
-        and ops[0].name in _GROWING
-        and set(ops[0].operands) == set(block.args)
-        and list(ops[1].operands) == list(ops[0].results)
-    )
-
-
-def _step(build: Build, block: Block, arguments: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    first = block.first_op
-    assert first is not None
-    given: dict[SSAValue, SSAValue] = dict(zip(block.args, arguments, strict=True))
-    return [build.value(first.name, [given[value] for value in first.operands], arguments[0].type)]
+def _growing(block: Block) -> dict[int, Operation]:
+    """The steps of results that are sums or products of 16-bit floats and meet the other results nowhere."""
+    last, count = block.last_op, len(block.args) // 2
+    found: dict[int, Operation] = {}
+    for index, value in enumerate(last.operands if last is not None else ()):
+        step, pair = value.owner, (block.args[index], block.args[count + index])
+        alone = _is_narrow(value) and all(one.has_one_use() for one in (value, *pair))
+        if alone and isinstance(step, Operation) and step.name in _GROWING and set(step.operands) == set(pair):
+            found[index] = step
+    return found
 
 
 EXPANSIONS = {
