@@ -81,7 +81,6 @@ def test_what_is_broadcast(name: str, operand: str, type: str, rest: str, result
     "op",
     [
         f'"chlo.broadcast_compare"(%a, %a) {LESS} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>',
-        f'"chlo.broadcast_compare"(%c, %c) {LESS} : (tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) -> tensor<4xi1>',
         '"chlo.broadcast_select"(%a, %a, %a) : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>',
         '"chlo.broadcast_select"(%p, %a, %b) : (tensor<4xi1>, tensor<4xf32>, tensor<3xf32>) -> tensor<4xf32>',
         '"chlo.broadcast_select"(%p, %a, %i) : (tensor<4xi1>, tensor<4xf32>, tensor<4xi32>) -> tensor<4xf32>',

@@ -19,7 +19,7 @@ COUNTS: dict[str, Counts] = {
         ("chlo.constant", "constant", "create_token", "iota", "partition_id", "replica_id"), _CONSTANT
     ),
     **dict.fromkeys(
-        ("bitcast_convert", "broadcast", "broadcast_in_dim", "chlo.constant_like", "cholesky", "collective_broadcast",
+        ("bitcast_convert", "broadcast", "broadcast_in_dim", "chlo.constant_like", "cholesky",
          "collective_permute", "cross-replica-sum", "dynamic_iota", "fft", "get_dimension_size", "get_tuple_element",
          "reshape", "reverse", "slice", "transpose", "unary_einsum"),
         UNARY,
@@ -38,6 +38,7 @@ COUNTS: dict[str, Counts] = {
     "all_gather": ((1, _MANY), (1, _MANY), 0),
     "all_reduce": ((1, _MANY), (1, _MANY), 1),
     "all_to_all": ((1, _MANY), (1, _MANY), 0),
+    "collective_broadcast": ((1, _MANY), (1, _MANY), 0),
     "reduce_scatter": (1, 1, 1),
     "async_start": ((0, _MANY), 1, (0, 1)),
     "async_done": (1, (0, _MANY), 0),

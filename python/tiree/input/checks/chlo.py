@@ -93,9 +93,6 @@ def _compare(op: Operation) -> None:
     a, b = op.operands
     need(element(a) == element(b), f"its operands must have one element type; they are {tensor(a)} and {tensor(b)}")
     need(kind(op.results[0]) == "b", f"its result must have elements of type i1; it is {tensor(op.results[0])}")
-    said = str(getattr(inherent(op, "comparison_direction"), "data", ""))
-    ordered = is_complex_type(element(a)) and said not in ("EQ", "NE")
-    need(not ordered, f"complex numbers have no order; it compares {tensor(a)} by {said}")
     _broadcast_shape(op, op.operands)
 
 

@@ -15,6 +15,7 @@ from tiree.input.checks.values import (
     body,
     constant,
     fits,
+    integer,
     integers,
     kind,
     need,
@@ -59,6 +60,9 @@ def _gather(op: Operation) -> None:
         need(inside, f"a slice of {text(sizes)} does not fit in {text(source)}")
         if dim in n.collapsed_slice_dims or dim in n.operand_batching_dims:
             need(size <= 1, f"dimension {dim} is dropped from slices of {text(sizes)}, but is larger than 1")
+        if size == 0 and dim in n.collapsed_slice_dims:
+            # An element of the result would be one of an empty slice.
+            need(0 in shape(op.results[0]), f"dimension {dim} is dropped from slices of {text(sizes)}, which are empty")
     gone = {*n.collapsed_slice_dims, *n.operand_batching_dims}
     window = [size for dim, size in enumerate(sizes) if dim not in gone]
     need(len(window) == len(n.offset_dims), f"{len(n.offset_dims)} offset_dims; slices have {len(window)}")
@@ -139,4 +143,22 @@ def _scatter(op: Operation) -> None:
     need_reducer(body(op), inputs, updates, op)
 
 
-CHECKS = {"stablehlo.gather": _gather, "stablehlo.dynamic_gather": _gather, "stablehlo.scatter": _scatter}
+def _torch_index_select(op: Operation) -> None:
+    operand, index = map(shape, op.operands)
+    dim, batch = integer(op, "dim"), integer(op, "batch_dims")
+    need_dims([dim], len(operand), "dim")
+    need(0 <= batch <= min(dim, len(index)), f"batch_dims is {batch}; dim is {dim}, and indices are {text(index)}")
+    need(kind(op.operands[1]) == "i", f"its indices must be integers; they are {tensor(op.operands[1])}")
+    need(same_shape(operand[:batch], index[:batch]), f"batch dimensions are of {text(operand)} and {text(index)}")
+    wanted = (*operand[:dim], *index[batch:], *operand[dim + 1 :])
+    need_shape(op, wanted)
+    need_element(op, op.operands[0])
+    need(operand[dim] != 0 or 0 in wanted, f"dimension {dim} of its operand has no elements to select")
+
+
+CHECKS = {
+    "stablehlo.gather": _gather,
+    "stablehlo.dynamic_gather": _gather,
+    "stablehlo.scatter": _scatter,
+    "stablehlo.torch_index_select": _torch_index_select,
+}

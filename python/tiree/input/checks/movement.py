@@ -39,6 +39,14 @@ def _iota(op: Operation) -> None:
     need_dims([integer(op, "iota_dimension")], len(shape(op.results[0])), "iota_dimension")
 
 
+def _need_known(op: Operation, instead: str) -> None:
+    """The result type alone says the sizes, so that it may not leave one open."""
+    type = tensor(op.results[0])
+    if DYNAMIC_INDEX in type.get_shape():
+        dim = type.get_shape().index(DYNAMIC_INDEX)
+        raise Wrong(f"nothing says how large dimension {dim} of its result {type} is; {instead} takes the sizes")
+
+
 def _broadcast_in_dim(op: Operation) -> None:
     source, target = shape(op.operands[0]), shape(op.results[0])
     dims = integers(op, "broadcast_dimensions", len(source))
@@ -46,9 +54,7 @@ def _broadcast_in_dim(op: Operation) -> None:
     for size, dim in zip(source, dims, strict=True):
         if size != 1 and not fits(size, target[dim]):
             raise Wrong(f"it cannot broadcast {text(source)} to {text(target)} along {list(dims)}")
-    for dim, size in enumerate(target):
-        known = size != DYNAMIC_INDEX or (dim in dims and source[dims.index(dim)] == DYNAMIC_INDEX)
-        need(known, f"nothing says how large dimension {dim} of its result {tensor(op.results[0])} is")
+    _need_known(op, "stablehlo.dynamic_broadcast_in_dim")
     need_element(op, op.operands[0])
 
 
@@ -61,6 +67,7 @@ def _reshape(op: Operation) -> None:
     source, target = shape(op.operands[0]), shape(op.results[0])
     if DYNAMIC_INDEX not in (*source, *target) and prod(source) != prod(target):
         raise Wrong(f"it reshapes {prod(source)} elements ({text(source)}) to {prod(target)} ({text(target)})")
+    _need_known(op, "stablehlo.dynamic_reshape")
     need_element(op, op.operands[0])
 
 

@@ -11,7 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Operation, SSAValue
 
-from tiree.dialects.stablehlo_attrs import GatherDimensionNumbersAttr
+from tiree.dialects.stablehlo_attrs import GatherDimensionNumbers, GatherDimensionNumbersAttr
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, ranked_type
 from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
 from tiree.input.lowering.dynamic_movement import conditional, value_of
@@ -40,6 +40,20 @@ def _require_room(
         require_order(lowering, op, part, size, complaint, (called, f"dimension {dim} of operand 1"))
 
 
+def _require_slices(lowering: Lowering, op: Operation, slices: Sequence[Size], numbers: GatherDimensionNumbers) -> None:
+    """No slice has a negative size, and what is dropped from the result has one element: numbers are checked before."""
+    for dim, part in enumerate(slices):
+        called = f"the size of the slice in dimension {dim}"
+        if isinstance(part, int):
+            continue
+        if dim in numbers.collapsed_slice_dims:
+            require_equal(lowering, op, 1, part, ("", called))
+            continue
+        require_order(lowering, op, 0, part, "the size of a slice is negative", ("", called))
+        if dim in numbers.operand_batching_dims:
+            require_order(lowering, op, part, 1, "a batching dimension of a slice is larger than 1", (called, ""))
+
+
 def gather(lowering: Lowering, op: Operation) -> None:
     """`gather` and `dynamic_gather`."""
     attr = inherent(op, "dimension_numbers")
@@ -53,6 +67,8 @@ def gather(lowering: Lowering, op: Operation) -> None:
     dynamic = op.name == "stablehlo.dynamic_gather"
     slices = integers_of(lowering, op.operands[2]) if dynamic else list[Size](ints_property(op, "slice_sizes"))
     _require_room(lowering, op, slices, shape, "a slice", "the size of the slice")
+    if dynamic:
+        _require_slices(lowering, op, slices, numbers)
     batch_loops = [d for d in range(rank) if d not in numbers.offset_dims]
     batch_dims = [d for d in range(len(starts_shape)) if d != numbers.index_vector_dim]
     dropped = {*numbers.collapsed_slice_dims, *numbers.operand_batching_dims}

@@ -253,6 +253,7 @@ def padded_sizes(
     """The sizes after padding; none may be negative."""
     sizes: list[Size] = []
     for dim, (size, a, b, gap) in enumerate(zip(given, low, high, interior, strict=True)):
+        _require_amounts(lowering, op, dim, size, (a, b, gap))
         spread = size if gap == 0 else _spread(lowering, size, gap)
         total = arithmetic(lowering, "add", arithmetic(lowering, "add", spread, a), b)
         if not (isinstance(a, int) and isinstance(b, int) and a >= 0 and b >= 0):
@@ -260,6 +261,26 @@ def padded_sizes(
             require_order(lowering, op, 0, total, complaint, ("", f"dimension {dim} of the result"))
         sizes.append(total)
     return sizes
+
+
+_MOST_PADDING = 1 << 56
+"""Elements on a side, or between those of a dimension in all: sums of them do not overflow."""
+
+
+def _require_amounts(lowering: Lowering, op: Operation, dim: int, size: Size, amounts: Sequence[Size]) -> None:
+    """Padding that only the run knows is neither between elements negative nor beyond all tensors."""
+    called, too_large = f"the padding of dimension {dim}", "padding is too large"
+    for amount in amounts[:2]:
+        if not isinstance(amount, int):
+            require_order(lowering, op, amount, _MOST_PADDING, too_large, (called, ""))
+            require_order(lowering, op, -_MOST_PADDING, amount, too_large, ("", called))
+    gap = amounts[2]
+    if not isinstance(gap, int):
+        require_order(lowering, op, 0, gap, "interior padding is negative", ("", called))
+        s = lowering.scalars()
+        some = s.binary(arith.MaxSIOp, lowering.index_of(size), lowering.constant_index(1))
+        limit = s.binary(arith.DivUIOp, lowering.constant_index(_MOST_PADDING), some)
+        require_order(lowering, op, gap, limit, too_large, (called, "the most"))
 
 
 def pad_value(
