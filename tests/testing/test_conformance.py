@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -113,11 +114,9 @@ def test_interpreter_tests_are_read_and_judged(clone: Path, keep: bool) -> None:
     assert arguments == [0 if keep else 2], "constants that only checks use are no arguments"
 
 
-def test_suites_that_are_not_there_are_skipped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_suites_that_are_not_there_are_skipped(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--suite=interpreter"]) == 0
     assert "not run: no clone" in capsys.readouterr().out
-    assert main([f"--stablehlo={tmp_path}", "--suite=interpreter-keep"]) == 0
-    assert "is not a clone of StableHLO" in capsys.readouterr().out
 
 
 def test_command_counts_and_writes(clone: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -140,6 +139,66 @@ def test_command_counts_and_writes(clone: Path, tmp_path: Path, capsys: pytest.C
     assert main(["--suite=interpreter", f"--reuse={files[1]}", f"--page={again}"]) == 1
     assert "2 of 4 pass" in capsys.readouterr().out
     assert again.read_text().partition("## Totals")[2] == text.partition("## Totals")[2]
+
+
+@pytest.mark.parametrize(
+    ("flag", "text"),
+    [
+        ("--filter=(", "is not a regular expression"),
+        ("--filter=zzz", "no case of interpreter is in what --filter and --list choose"),
+        ("--timeout=0", "not a positive number of seconds"),
+        ("--timeout=soon", "not a positive number of seconds"),
+        ("--list=absent.txt", "cannot read absent.txt"),
+        ("--reuse=absent.json", "absent.json"),
+        ("--reuse=broken.json", "broken.json is not what --json writes"),
+        ("--reuse=other.json", "other.json is not what --json writes"),
+        ("--json=absent/x.json", "cannot write absent/x.json"),
+        ("--page=.", "cannot write ."),
+        ("--stablehlo=absent", "absent is no clone of StableHLO"),
+        ("--device=foo", "foo"),
+    ],
+)
+def test_flags_that_lead_nowhere(
+    flag: str, text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Said at once, with exit status 2: nothing is judged, and nothing passes for having been judged."""
+    folder = tmp_path / "stablehlo" / "tests" / "interpret"
+    folder.mkdir(parents=True)
+    (folder / "some.mlir").write_text(CHECKED)
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "other.json").write_text('{"suites": [1]}')
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as raised:
+        main(["--suite=interpreter", f"--stablehlo={tmp_path}", "--jobs=1", flag])
+    assert raised.value.code == 2
+    assert text in capsys.readouterr().err
+
+
+def test_an_interrupted_run_ends_its_workers_and_says_so(tmp_path: Path) -> None:
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, signal, sys, threading\n"
+        "from tiree.testing.conformance import command, workers\n"
+        "start = workers.subprocess.Popen\n"
+        "def started(*args, **kwargs):\n"
+        "    process = start([sys.executable, '-c', 'import time; time.sleep(60)'], **kwargs)\n"
+        "    print(process.pid, flush=True)\n"
+        "    threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    return process\n"
+        "workers.subprocess.Popen = started\n"
+        "sys.exit(command.main(['--suite=interpreter', '--stablehlo=.', '--jobs=1']))\n"
+    )
+    folder = tmp_path / "stablehlo" / "tests" / "interpret"
+    folder.mkdir(parents=True)
+    (folder / "some.mlir").write_text(CHECKED)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ended = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=30
+    )
+    assert ended.returncode == 130
+    assert ended.stderr == "interrupted\n"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(ended.stdout.split()[0]), 0)
 
 
 def test_a_program_that_ends_its_process_or_hangs_fails_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

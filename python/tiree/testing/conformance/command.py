@@ -1,6 +1,7 @@
 """The command line of `python -m tiree.testing.conformance`.
 
-Exit status: 0 when every case that could be judged passes, 1 when one fails, 2 for wrong flags.
+Exit status: 0 when every case that could be judged passes, 1 when one fails, 2 for wrong flags and for flags that leave
+no case to judge, 130 when interrupted.
 """
 
 from __future__ import annotations
@@ -55,6 +56,50 @@ def _positive(text: str) -> int:
     return int(text)
 
 
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not found > 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
+    return found
+
+
+def _pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a regular expression: {error}") from None
+    return text
+
+
+def _names(text: str) -> set[str]:
+    """The lines of a file."""
+    try:
+        return set(Path(text).read_text().splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise argparse.ArgumentTypeError(f"cannot read {text}: {error}") from None
+
+
+def _output(text: str) -> str:
+    """A file that can be written: an hour of work is not to end in vain."""
+    path = Path(text)
+    place = path if path.exists() else path.parent
+    if path.is_dir() or not place.exists() or not os.access(place, os.W_OK):
+        raise argparse.ArgumentTypeError(
+            f"cannot write {text}: it is a folder, or its folder is not there or not yours"
+        )
+    return text
+
+
+def _clone(text: str) -> str:
+    path = Path(text).resolve()
+    if text and not (path / "stablehlo" / "tests" / "interpret").is_dir():
+        raise argparse.ArgumentTypeError(f"{text} is no clone of StableHLO: it has no stablehlo/tests/interpret")
+    return str(path) if text else ""
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m tiree.testing.conformance",
@@ -63,17 +108,23 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--suite", type=_suites, default=list(SUITES), metavar="NAME,...", help=f"of {', '.join(SUITES)}"
     )
-    parser.add_argument("--stablehlo", default="", metavar="DIR", help="a clone of the StableHLO repository")
+    parser.add_argument(
+        "--stablehlo", type=_clone, default="", metavar="DIR", help="a clone of the StableHLO repository"
+    )
     parser.add_argument("--sample", type=_positive, metavar="N", help="judge so many cases of each suite, by chance")
     parser.add_argument("--seed", type=int, default=0, help="of the sample and of random programs (default 0)")
-    parser.add_argument("--filter", default="", metavar="REGEX", help="judge the cases whose names hold it")
-    parser.add_argument("--list", metavar="FILE", help="judge the cases named in a file, one a line")
+    parser.add_argument(
+        "--filter", type=_pattern, default="", metavar="REGEX", help="judge the cases whose names hold it"
+    )
+    parser.add_argument("--list", type=_names, metavar="FILE", help="judge the cases named in a file, one a line")
     parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes (default: one a CPU)")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one case (default 120)")
+    parser.add_argument(
+        "--timeout", type=_seconds, default=120.0, metavar="S", help="seconds for one case (default 120)"
+    )
     parser.add_argument("--device", default="local-sync", help="where the programs run (default local-sync)")
-    parser.add_argument("--json", metavar="FILE", help="write all verdicts")
+    parser.add_argument("--json", type=_output, metavar="FILE", help="write all verdicts")
     parser.add_argument("--reuse", metavar="FILE,...", help="take the suites of earlier --json files from there")
-    parser.add_argument("--page", metavar="FILE", help="write the page of the documentation")
+    parser.add_argument("--page", type=_output, metavar="FILE", help="write the page of the documentation")
     parser.add_argument("--note", default="", metavar="TEXT", help="what the page says of how the suites were run")
     parser.add_argument("--show", metavar="NAME", help="print the program of a case of the one suite named, and stop")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
@@ -84,8 +135,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; gives its exit status."""
     parser = _parser()
     flags = parser.parse_args(arguments)
-    if flags.stablehlo:
-        flags.stablehlo = str(Path(flags.stablehlo).resolve())
     if flags.worker:
         from tiree.testing.conformance.workers import serve
 
@@ -93,8 +142,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if flags.show:
         return _show(flags, parser)
-    earlier = _earlier(flags.reuse) if flags.reuse else {}
+    try:
+        return _judge(flags, parser)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+
+
+def _judge(flags: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
+    from tiree import runtime
+
+    try:
+        runtime.get_device(flags.device)
+    except Exception as error:
+        parser.error(f"argument --device: {error}")
+    earlier = _earlier(flags.reuse, parser) if flags.reuse else {}
     results = [earlier.get(name) or _run(name, flags) for name in flags.suite]
+    if not any(result.verdicts or result.reason for result in results):
+        parser.error(f"no case of {', '.join(flags.suite)} is in what --filter and --list choose")
     _write(results, flags)
     _print(results)
     return 1 if any(result.failures for result in results) else 0
@@ -113,9 +178,8 @@ def _show(flags: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
 
 def _chosen(cases: Sequence[Case], flags: argparse.Namespace) -> list[Case]:
     chosen = [case for case in cases if re.search(flags.filter, case.name)]
-    if flags.list:
-        wanted = set(Path(flags.list).read_text().split("\n"))
-        chosen = [case for case in chosen if case.name in wanted]
+    if flags.list is not None:
+        chosen = [case for case in chosen if case.name in flags.list]
     if flags.sample and flags.sample < len(chosen):
         places = sorted(random.Random(flags.seed).sample(range(len(chosen)), flags.sample))
         chosen = [chosen[place] for place in places]
@@ -185,15 +249,20 @@ def _write(results: Sequence[SuiteResult], flags: argparse.Namespace) -> None:
         Path(flags.page).write_text(page(results, _command(flags), flags.seed, flags.note))
 
 
-def _earlier(files: str) -> dict[str, SuiteResult]:
+def _earlier(files: str, parser: argparse.ArgumentParser) -> dict[str, SuiteResult]:
     """The results in files that `--json` wrote, by suite."""
     found: dict[str, SuiteResult] = {}
     for file in files.split(","):
-        for name, entry in json.loads(Path(file).read_text())["suites"].items():
-            verdicts = [Verdict(**case) for case in entry["cases"]]
-            for verdict in verdicts:
-                verdict.ops = tuple(verdict.ops)
-            found[name] = SuiteResult(name, entry["title"], verdicts, entry["reason"], entry["size"])
+        try:
+            for name, entry in json.loads(Path(file).read_text())["suites"].items():
+                verdicts = [Verdict(**case) for case in entry["cases"]]
+                for verdict in verdicts:
+                    verdict.ops = tuple(verdict.ops)
+                found[name] = SuiteResult(name, entry["title"], verdicts, entry["reason"], entry["size"])
+        except OSError as error:
+            parser.error(f"argument --reuse: {error}")
+        except (ValueError, KeyError, TypeError, AttributeError):
+            parser.error(f"argument --reuse: {file} is not what --json writes")
     return found
 
 

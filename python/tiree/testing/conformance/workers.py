@@ -84,7 +84,9 @@ class _Worker:
         if self._process is None:
             pipe = subprocess.PIPE
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(os.path.abspath, filter(None, sys.path)))}
-            self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, cwd=self._folder, env=environment)
+            self._process = subprocess.Popen(
+                self._command, stdin=pipe, stdout=pipe, cwd=self._folder, env=environment, start_new_session=True
+            )
             self._pending = b""
         return self._process
 
@@ -134,9 +136,9 @@ def judge_all(
     failures: list[BaseException] = []
     lock = threading.Lock()
     command = [*COMMAND, *suite_flags]
+    workers = [_Worker(command, timeout, folder) for _ in range(max(1, min(jobs, len(cases))))]
 
-    def work() -> None:
-        worker = _Worker(command, timeout, folder)
+    def work(worker: _Worker) -> None:
         try:
             while not failures:
                 try:
@@ -152,11 +154,17 @@ def judge_all(
         finally:
             worker.close()
 
-    threads = [threading.Thread(target=work, daemon=True) for _ in range(max(1, min(jobs, len(cases))))]
+    threads = [threading.Thread(target=work, args=(worker,), daemon=True) for worker in workers]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt as error:
+        failures.append(error)
+        for worker in workers:
+            worker.close(kill=True)
+        raise
     if failures:
         raise failures[0]
     return [done[index] for index in sorted(done)]
