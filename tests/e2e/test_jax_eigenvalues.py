@@ -146,3 +146,61 @@ def test_approximate_top_k() -> None:
     a = matrix(5, 40)
     same(lambda x: (jax.lax.approx_max_k(x, 3), jax.lax.approx_min_k(x, 3)), a)
     same(lambda x: jax.lax.approx_max_k(x, 2, reduction_dimension=0), a)
+
+
+def polynomial(*roots: complex, dtype: Any = np.float32) -> np.ndarray:
+    """The companion matrix of the polynomial with these roots."""
+    factors = np.poly(np.array(roots)).real
+    companion = np.diag(np.ones(len(roots) - 1), -1)
+    companion[0] = -factors[1:]
+    return companion.astype(dtype)
+
+
+PAIRED = {
+    "roots": polynomial(1, 2, 3),
+    "roots of f64": polynomial(1, 2, 3, 4, dtype=np.float64),
+    "two pairs": polynomial(1 + 2j, 1 - 2j, -3, 0.5j, -0.5j),
+    "a double root": polynomial(1, 1),
+    "pairs beside each other": polynomial(1j, -1j, 2j, -2j, 1 + 1j, 1 - 1j, dtype=np.float64),
+    "draw": matrix(2, 17, 17),
+    "draw of f64": matrix(12, 12, dtype=np.float64),
+    "small": matrix(7, 7) * np.float32(1e-30),
+    "large": matrix(7, 7) * np.float32(1e30),
+    "symmetric": (lambda a: a + a.T)(matrix(9, 9)),
+    "rotations": np.kron(np.eye(3), [[0.6, -0.8], [0.8, 0.6]]).astype(np.float32),
+    "triangular": np.triu(matrix(6, 6)),
+    "nan": np.full((3, 3), np.nan, np.float32),
+}
+
+
+@pytest.mark.parametrize("name", list(PAIRED))
+def test_real_matrices_have_real_or_conjugate_eigenvalues(name: str) -> None:
+    a = PAIRED[name]
+    wide = a.astype(np.float64)
+    both = {"compute_left_eigenvectors": True}
+    w, left, right = run(lambda x: jax.lax.linalg.eig(x, **both), a)
+    wanted = np.linalg.eigvals(wide) if name != "nan" else None
+    for number in np.ndindex(w.shape[:-1]):
+        values, beside = w[number], [left[number], right[number]]
+        if wanted is None:
+            assert np.isnan(values).all()
+            continue
+        real, first = values.imag == 0, np.flatnonzero(values.imag > 0)
+        # LAPACK's own in f64 say how many there are; those of a double root may come either way.
+        if name != "a double root":
+            assert np.count_nonzero(real) == np.count_nonzero(wanted[number].imag == 0)
+        assert np.count_nonzero(real) + 2 * len(first) == len(values)
+        np.testing.assert_array_equal(values[first], values[first + 1].conj())
+        for vectors in beside:
+            assert not vectors[:, real].imag.any()
+            np.testing.assert_array_equal(vectors[:, first], vectors[:, first + 1].conj())
+            np.testing.assert_allclose(np.linalg.norm(vectors.astype(np.complex128), axis=0), 1, rtol=1e-6)
+        tolerance = 30 * len(values) * float(np.finfo(a.dtype).eps) * float(np.abs(wide).max())
+        v, u, one = right[number].astype(np.complex128), left[number].astype(np.complex128), wide[number]
+        np.testing.assert_allclose(one @ v, v * values, rtol=0, atol=tolerance)
+        np.testing.assert_allclose(u.conj().T @ one, values[:, None] * u.conj().T, rtol=0, atol=tolerance)
+
+
+def test_roots_are_real() -> None:
+    coefficients = np.array([1, -6, 11, -6], np.float32)
+    assert run(lambda x: jnp.isreal(jnp.roots(x, strip_zeros=False)), coefficients)[0].all()

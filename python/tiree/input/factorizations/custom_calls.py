@@ -14,7 +14,18 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from tiree.dialects.dense import DenseAttr
-from tiree.input.factorizations import cholesky, lu, qr, real_schur, schur, svd, symmetric, triangular, tridiagonal
+from tiree.input.factorizations import (
+    cholesky,
+    lu,
+    qr,
+    real_eigenvectors,
+    real_schur,
+    schur,
+    svd,
+    symmetric,
+    triangular,
+    tridiagonal,
+)
 from tiree.input.factorizations.batches import any_matrices, from_kernel, matrices, to_kernel, zeros_of
 from tiree.input.factorizations.kernel import Value
 from tiree.input.lowering import control_flow
@@ -174,7 +185,8 @@ def _gees(lowering: Lowering, op: Operation) -> None:
 def _geev(lowering: Lowering, op: Operation) -> None:
     a = to_kernel(lowering, op.operands[0], 2)
     left, right = setting(op, "compute_left") == "V", setting(op, "compute_right") == "V"
-    info, values, *vectors = schur.eigenvectors(lowering, a, left, right, matrices(lowering, op.operands[0]))
+    find = schur.eigenvectors if isinstance(a, tuple) else real_eigenvectors.eigenvectors
+    info, values, *vectors = find(lowering, a, left, right, matrices(lowering, op.operands[0]))
     found = iter(vectors)
     sides = [next(found) if wanted else None for wanted in (left, right)]
     assert isinstance(values, tuple)

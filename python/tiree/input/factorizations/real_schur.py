@@ -151,6 +151,21 @@ def to_real_schur(k: LoopKernel, h: Array, z: Array, info: Array) -> None:
     k.drop(high, tries)
 
 
+def starts_pair(h: Array, i: Num) -> Num:
+    """Whether row i of a quasi-triangular matrix is the first of a block of two."""
+    return h[(i + 1).least(h.shape[0] - 1), i].ne(0.0) & (i < h.shape[0] - 1)
+
+
+def ends_pair(h: Array, i: Num) -> Num:
+    """Whether row i of a quasi-triangular matrix is the second of a block of two."""
+    return h[i, (i - 1).most(0)].ne(0.0) & (i > 0)
+
+
+def imaginary_part(h: Array, i: Num) -> Num:
+    """That of the first eigenvalue of the standard block in rows i and i + 1; the second is its conjugate."""
+    return h[i, i + 1].abs().sqrt() * h[i + 1, i].abs().sqrt()
+
+
 def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(quasi-triangular form, orthogonal factor, real and imaginary parts of the eigenvalues, info) of real matrices
     of `shape` (how many, n, n)."""
@@ -169,10 +184,8 @@ def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     with k.loop(0, n) as r:
         real[r] = h[r, r]
         imaginary[r] = 0.0
-    with k.loop(0, n - 1) as r:
-        below = h[r + 1, r]
-        size = h[r, r + 1].abs().sqrt() * below.abs().sqrt()
-        pair = below.ne(0.0)
-        imaginary[r] = k.where(pair, size, imaginary[r])
-        imaginary[r + 1] = k.where(pair, -size, imaginary[r + 1])
+    with k.loop(0, n - 1) as r, k.when(starts_pair(h, r)):
+        size = imaginary_part(h, r)
+        imaginary[r] = size
+        imaginary[r + 1] = -size
     return k.run()

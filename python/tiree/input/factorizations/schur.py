@@ -1,7 +1,7 @@
 """Hessenberg and Schur forms and eigenvectors of general matrices: LAPACK's `gehrd`, complex `gees` and `geev`.
 
-The Schur form is found by single-shift QR steps on complex numbers, also for real matrices where only eigenvalues and
-vectors are asked for. The unitary factor is kept transposed, so that rotations run along rows.
+The Schur form is found by single-shift QR steps on complex numbers; that of real matrices is in `real_schur`. The
+unitary factor is kept transposed, so that rotations run along rows.
 """
 
 from __future__ import annotations
@@ -198,13 +198,33 @@ def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     return k.run()
 
 
+def least_difference(k: LoopKernel, value: Num) -> Num:
+    """What two eigenvalues differ by at least, as far as it can be told: this is divided by."""
+    size = value.abs1() * epsilon(k)
+    return k.where(size > smallest_normal(k), size, smallest_normal(k) * 4)
+
+
+def not_below(k: LoopKernel, x: Num, least: Num) -> Num:
+    """A complex number, or `least` if it is smaller than that."""
+    return k.where(x.abs1() < least, k.complex(least, k.number(0.0)), x)
+
+
+def keep_small(k: LoopKernel, x: Array, element: Num) -> None:
+    """Scales an eigenvector that is being solved for where its newest element is so large that more would overflow."""
+    limit = 2.0**200 if isinstance(k.element, Float64Type) else 2.0**30
+    size = element.abs1()
+    with k.when(size > limit):
+        factor = 1.0 / size
+        with k.loop(0, x.shape[0]) as r:
+            x[r] = x[r] * factor
+
+
 def _solve(k: LoopKernel, t: Array, x: Array, i: Num, left: bool) -> None:
     """x = the eigenvector of triangular `t` (or of its adjoint, if `left`) for element i of the diagonal, scaled so
     that nothing overflows."""
     n = t.shape[0]
     value = t[i, i]
-    least = k.where(value.abs1() * epsilon(k) > smallest_normal(k), value.abs1() * epsilon(k), smallest_normal(k) * 4)
-    limit = 2.0**200 if isinstance(k.element, Float64Type) else 2.0**30
+    least = least_difference(k, value)
     with k.loop(0, n) as r:
         x[r] = k.where(r.eq(i), k.number(1.0), 0.0)
     with k.loop(i + 1, n) if left else k.loop_down(0, i) as j:
@@ -214,13 +234,29 @@ def _solve(k: LoopKernel, t: Array, x: Array, i: Num, left: bool) -> None:
         else:
             total = k.sum(j + 1, i + 1, lambda m: t[j, m] * x[m], complex=True)
             bottom = t[j, j] - value
-        bottom = k.where(bottom.abs1() < least, k.complex(least, k.number(0.0)), bottom)
-        x[j] = -(total / bottom)
-        size = x[j].abs1()
-        with k.when(size > limit):
-            factor = 1.0 / size
-            with k.loop(0, n) as r:
-                x[r] = x[r] * factor
+        x[j] = -(total / not_below(k, bottom, least))
+        keep_small(k, x, x[j])
+
+
+def normalise(k: LoopKernel, v: Array) -> None:
+    """Makes the length of a complex vector 1 and its largest element real and positive."""
+    n = v.shape[0]
+    length = norm(k, 0, n, lambda r: v[r])
+    best, place = k.var(-1.0), k.var(k.number(0, IndexType()))
+    with k.loop(0, n) as r:
+        size = v[r].abs2()
+        larger = size > best.get()
+        best.set(k.where(larger, size, best.get()))
+        place.set(k.where(larger, r, place.get()))
+    k.drop(best, place)
+    largest = v[place.get()]
+    size = largest.abs()
+    none = size.eq(0.0)
+    phase = largest.conj() / k.where(none, 1.0, size)
+    with k.loop(0, n) as r:
+        element = v[r] * phase / k.where(none, 1.0, length)
+        real = k.complex(element.real, k.number(0.0))
+        v[r] = k.where(r.eq(place.get()), real, element)
 
 
 def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
@@ -235,26 +271,14 @@ def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
             factor = x[m]
             with k.loop(0, n) as r:
                 v[r] = v[r] + factor * z[m, r]
-        length = norm(k, 0, n, lambda r: v[r])
-        best, place = k.var(-1.0), k.var(k.number(0, IndexType()))
+        normalise(k, v)
         with k.loop(0, n) as r:
-            size = v[r].abs2()
-            larger = size > best.get()
-            best.set(k.where(larger, size, best.get()))
-            place.set(k.where(larger, r, place.get()))
-        k.drop(best, place)
-        largest = v[place.get()]
-        size = largest.abs()
-        none = size.eq(0.0)
-        phase = largest.conj() / k.where(none, 1.0, size)
-        with k.loop(0, n) as r:
-            element = v[r] * phase / k.where(none, 1.0, length)
-            real = k.complex(element.real, k.number(0.0))
-            out[r, i] = k.where(r.eq(place.get()), real, element)
+            out[r, i] = v[r]
 
 
 def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: Shape) -> list[Value]:
-    """(info, eigenvalues, left vectors if wanted, right vectors if wanted) of matrices of `shape` (how many, n, n)."""
+    """(info, eigenvalues, left vectors if wanted, right vectors if wanted) of complex matrices of `shape` (how many, n,
+    n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
     h, z, scale = _decomposed(k, a, n)
