@@ -122,3 +122,36 @@ def test_floats_without_nan(way: str) -> None:
             found = computed(way, f"  %r = stablehlo.{op} %a, %b : {type}", [type, type], type, [x, y])
             wanted = [0, 0] if op == "divide" else [0] * 5
             assert found.view(np.uint8).tolist()[2 : 2 + len(wanted)] == wanted[: 5 - 2], op
+
+
+CONTRACTIONS = {
+    "product": "%r = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0]"
+    " : (tensor<64x64x{t}>, tensor<64x64x{t}>) -> tensor<64x64x{t}>",
+    "row": "%0 = stablehlo.slice %a [0:1, 0:64] : (tensor<64x64x{t}>) -> tensor<1x64x{t}>\n"
+    "  %1 = stablehlo.dot_general %0, %b, contracting_dims = [1] x [0]"
+    " : (tensor<1x64x{t}>, tensor<64x64x{t}>) -> tensor<1x64x{t}>\n"
+    "  %r = stablehlo.broadcast_in_dim %1, dims = [0, 1] : (tensor<1x64x{t}>) -> tensor<64x64x{t}>",
+    "convolution": "%0 = stablehlo.reshape %b : (tensor<64x64x{t}>) -> tensor<1x64x64x{t}>\n"
+    "  %1 = stablehlo.reshape %a : (tensor<64x64x{t}>) -> tensor<1x64x64x{t}>\n"
+    "  %2 = stablehlo.convolution(%1, %0) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {{}}"
+    " {{batch_group_count = 1 : i64, feature_group_count = 1 : i64}}"
+    " : (tensor<1x64x64x{t}>, tensor<1x64x64x{t}>) -> tensor<1x64x64x{t}>\n"
+    "  %r = stablehlo.reshape %2 : (tensor<1x64x64x{t}>) -> tensor<64x64x{t}>",
+}
+
+
+@pytest.mark.parametrize("way", TARGETS)
+@pytest.mark.parametrize("name", CONTRACTIONS)
+@pytest.mark.parametrize("element", ["bf16", "f16", "f32", "f64"])
+def test_contractions_of_subnormal_numbers(element: str, name: str, way: str) -> None:
+    """Factors and sums below the smallest normal number count, whatever dot products the processor has."""
+    dtype = np.dtype(ml_dtypes.bfloat16 if element == "bf16" else element.replace("f", "float"))
+    tiny = float(ml_dtypes.finfo(dtype).smallest_subnormal)
+    # Row 0 sums to a normal number, the others stay below.
+    a = np.zeros((64, 64))
+    a[0], a[1:, 7] = 3, 1
+    a, b = (a * tiny).astype(dtype), np.ones((64, 64), dtype)
+    wanted = np.broadcast_to((a[:1] if name == "row" else a).astype(np.float64).sum(1, keepdims=True), (64, 64))
+    type = f"tensor<64x64x{element}>"
+    got = computed(way, "  " + CONTRACTIONS[name].format(t=element), [type, type], type, [a, b])
+    np.testing.assert_array_equal(got, wanted.astype(dtype))

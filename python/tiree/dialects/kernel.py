@@ -25,8 +25,7 @@ from tiree.support.typed import is_memref_type, vector_type
 class PairDotOp(IRDLOperation):
     """`kernel.pair_dot`: lane i is `acc[i] + a[2i] * b[2i] + a[2i+1] * b[2i+1]`.
 
-    Sums of bf16 products are f32, of i16 products i32 (which wraps around). The order and rounding of the two additions
-    of bf16 products are the target's; a unit may take subnormal numbers as zero.
+    Factors are i16, sums i32, which wrap around.
     """
 
     name = "kernel.pair_dot"
@@ -46,8 +45,8 @@ class PairDotOp(IRDLOperation):
             raise VerifyException("kernel.pair_dot needs factors of one type and a sum of the result's type")
         if a.get_shape() != (2 * acc.get_shape()[0],):
             raise VerifyException(f"kernel.pair_dot needs two factors per lane, got {a} for {acc}")
-        if (str(a.element_type), str(acc.element_type)) not in (("bf16", "f32"), ("i16", "i32")):
-            raise VerifyException(f"kernel.pair_dot adds bf16 to f32 or i16 to i32, got {a} and {acc}")
+        if (str(a.element_type), str(acc.element_type)) != ("i16", "i32"):
+            raise VerifyException(f"kernel.pair_dot adds products of i16 to i32, got {a} and {acc}")
 
 
 @irdl_op_definition

@@ -92,7 +92,6 @@ class TargetDescription:
     has_avx2: bool
     has_avx512: bool
     """F, BW, DQ and VL together: masked vector code of every element width."""
-    has_avx512bf16: bool
     has_vnni: bool
     has_amx_bf16: bool
     has_amx_int8: bool
@@ -382,7 +381,6 @@ def _describe(triple: str, cpu: str, features: str, stack_limit: int) -> TargetD
         has_sse41="sse4.1" in on if x86 else arch.name == "aarch64",
         has_avx2="avx2" in on,
         has_avx512=avx512,
-        has_avx512bf16=avx512 and "avx512bf16" in on,
         has_vnni=(avx512 and "avx512vnni" in on) or "avxvnni" in on,
         has_amx_bf16="amx-bf16" in on,
         has_amx_int8="amx-int8" in on,

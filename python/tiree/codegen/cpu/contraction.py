@@ -15,7 +15,7 @@ from tiree.codegen.common.graph import DispatchInfo
 from tiree.codegen.common.hazards import protect, works_in_place
 from tiree.codegen.cpu.contraction_form import Contraction, contraction_of, is_contraction
 from tiree.codegen.cpu.contraction_kernel import BlockKernel
-from tiree.codegen.cpu.contraction_pairs import pair_element
+from tiree.codegen.cpu.contraction_pairs import multiplies_pairs
 from tiree.codegen.cpu.contraction_plan import BlockPlan, plan_blocks, round_up
 from tiree.codegen.cpu.cost import live_generics, work
 from tiree.codegen.cpu.emit import new_evaluator
@@ -63,7 +63,7 @@ def _pays(c: Contraction, target: TargetDescription) -> bool:
     rows, lanes, width = c.row_count, c.size(c.lanes), target.lanes(c.element_bytes)
     if rows < 8 or c.depth < 8 or lanes < width // 2:
         return False
-    if pair_element(c, target) is not None and rows >= 8 and c.depth >= 32:
+    if multiplies_pairs(c, target) and rows >= 8 and c.depth >= 32:
         return True
     factor, inner = c.lane_factor, c.lanes[-1]
     size = c.depth * lanes * c.element_bytes

@@ -304,7 +304,7 @@ class BlockKernel(Nest):
         factors = () if self.plan.row_packing is not None else (self.c.row_factor,)
         loops = self.packer.loops(self.block, *factors)
         width = max(1, self.ev.width)
-        if self.plan.pair is not None:
+        if self.plan.pairs:
             return self.accumulate_pairs(rows, lanes, sums, loops)
 
         def step(indices: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:

@@ -189,7 +189,7 @@ class Panels:
         width = self.plan.width
         full, tail = divmod(rest, width)
         # Pairs need whole vectors; the plan has made sure of masks.
-        if tail and self.masked and (tail & (tail - 1) or self.plan.pair is not None):
+        if tail and self.masked and (tail & (tail - 1) or self.plan.pairs):
             self.vectors(panel, 0, full + 1, width, tail, body)
             return
         if full:

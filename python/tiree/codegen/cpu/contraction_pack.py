@@ -23,7 +23,7 @@ from tiree.codegen.common.points import Point
 from tiree.codegen.common.reading import transpose
 from tiree.codegen.cpu.contraction_form import Contraction, Factor
 from tiree.codegen.cpu.contraction_loops import Lanes, Panels, SumIndex, SumLoop, SumLoops, Vectors, lane_of
-from tiree.codegen.cpu.contraction_pairs import interleave, narrow_values
+from tiree.codegen.cpu.contraction_pairs import I16, interleave, narrow_values
 from tiree.codegen.cpu.contraction_plan import BlockPlan, round_up
 from tiree.dialects.arith import constant_of
 from tiree.dialects.dense import DenseAttr
@@ -46,8 +46,8 @@ class Scratch:
     def __init__(self, c: Contraction, plan: BlockPlan) -> None:
         self.c = c
         self.plan = plan
-        self.element = plan.pair or c.element
-        self.step = 1 if plan.pair is None else 2
+        self.element = I16 if plan.pairs else c.element
+        self.step = 2 if plan.pairs else 1
         """Packed numbers per lane."""
         self.depth = plan.depth(c)
         columns = min(plan.columns, c.size(c.lanes))
@@ -169,7 +169,7 @@ class Packer:
         if sideways and ev.width and not self.plan.wide and inner.size >= width * self.scratch.step:
             loops.outside(lambda outer: self._copy_sideways([*fixed, (dim, first)], lanes, inner, outer))
             return
-        if self.plan.pair is None:
+        if not self.plan.pairs:
             loops.order(lambda d: self._reach(factor, d))
 
         def step(sums: list[SumIndex], carried: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -179,7 +179,7 @@ class Packer:
                     point = self.point([*fixed, (dim, first + n * width)], s, lanes.masks[n])
                     places.append((point, self.scratch.lane_address(lanes, n, width, s.flat)))
             values = self.values(factor, [p for p, _ in places])
-            if self.plan.pair is not None:
+            if self.plan.pairs:
                 values = [interleave(ev, a, b) for a, b in zip(values[::2], values[1::2], strict=True)]
             for value, (point, address) in zip(values, places[:: self.scratch.step], strict=True):
                 self._put(self.lane_buffer, address, value, point.mask)
@@ -205,11 +205,11 @@ class Packer:
                 start = first + n * width
                 points = [self.point([*fixed, (dim, start + min(r, last))], index) for r in range(width)]
                 rows = self.values(self.c.lane_factor, points)
-            if self.plan.pair is not None:
+            if self.plan.pairs:
                 rows = [b.emit(vector.BitcastOp, [row], b.vector_type(I32, width)) for row in rows]
             for k, column in enumerate(transpose(ev, rows)):
-                if self.plan.pair is not None:
-                    column = b.emit(vector.BitcastOp, [column], b.vector_type(self.plan.pair, size))
+                if self.plan.pairs:
+                    column = b.emit(vector.BitcastOp, [column], b.vector_type(I16, size))
                 place = self.scratch.lane_address(lanes, 0, width, outer.at(group, at + k * self.scratch.step).flat)
                 b.store_vector(self.lane_buffer, place + n * size, column)
 
@@ -245,9 +245,9 @@ class Packer:
 
     def values(self, factor: Factor, points: Sequence[Point]) -> list[SSAValue]:
         """The factor as it is packed."""
-        if self.plan.pair is None:
+        if not self.plan.pairs:
             return factor.evaluate(self.ev, points)
-        return narrow_values(self.ev, factor, self.plan.pair, points)
+        return narrow_values(self.ev, factor, points)
 
     @staticmethod
     def _reach(factor: Factor, loop: int) -> float:

@@ -1,7 +1,7 @@
-"""Products of 16-bit numbers in pairs: the packed form for `kernel.pair_dot`.
+"""Products of 8-bit integers in pairs: the packed form for `kernel.pair_dot`.
 
-Where the target multiplies and adds pairs of bf16 or i16 in one instruction, both factors are packed as 16-bit numbers,
-two neighbouring summed indices side by side, instead of being widened.
+Where the target multiplies and adds pairs of i16 in one instruction, both factors are packed as i16, two neighbouring
+summed indices side by side, instead of being widened to i32.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xdsl.dialects import vector
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 
-from tiree.codegen.common.builder import BF16, I32, Buffer, KernelBuilder, element_of, lanes_of
+from tiree.codegen.common.builder import I32, Buffer, KernelBuilder, element_of, lanes_of
 from tiree.codegen.common.evaluate import Evaluator
 from tiree.codegen.common.linear import Lin
 from tiree.codegen.common.points import Point
@@ -26,34 +26,28 @@ from tiree.support.typed import is_integer_type
 I16 = IntegerType(16)
 
 
-def pair_element(c: Contraction, target: TargetDescription) -> Attribute | None:
-    """The 16-bit type in which the factors can be packed for this target, if any."""
+def multiplies_pairs(c: Contraction, target: TargetDescription) -> bool:
+    """Whether the factors fit in i16 and the target multiplies pairs of those."""
     sources = [_source(f) for f in (c.lane_factor, c.row_factor)]
-    if any(source is None for source in sources):
-        return None
-    if all(source == BF16 for source in sources) and c.element.name == "f32":
-        return BF16 if target.has_avx512bf16 else None
-    fits = all(is_integer_type(source) and source.width.data <= 8 for source in sources)
-    return I16 if fits and c.element == I32 and target.arch == "x86_64" else None
+    fits = all(source is not None and is_integer_type(source) and source.width.data <= 8 for source in sources)
+    return fits and c.element == I32 and target.arch == "x86_64"
 
 
 def _source(factor: Factor) -> Attribute | None:
     """The type of the number that the factor widens."""
     value = factor.value
     owner = value.owner
-    if isinstance(owner, Operation) and owner.name in ("arith.extf", "arith.extsi", "arith.extui"):
+    if isinstance(owner, Operation) and owner.name in ("arith.extsi", "arith.extui"):
         value = owner.operands[0]
     return value.type if isinstance(value, BlockArgument) and value.owner is factor.generic.body else None
 
 
-def narrow_values(ev: Evaluator, factor: Factor, element: Attribute, points: Sequence[Point]) -> list[SSAValue]:
-    """The factor at these points as 16-bit numbers, vectors where `ev.width` says so."""
+def narrow_values(ev: Evaluator, factor: Factor, points: Sequence[Point]) -> list[SSAValue]:
+    """The factor at these points as i16, vectors where `ev.width` says so."""
     (number,) = factor.inputs
     generic = factor.generic
     found = ev.values(generic.operands[number], [Point(ev.apply(generic.maps[number], p.idx), p.mask) for p in points])
     values = [ev.b.broadcast(ev.ssa(value), ev.width) for value in found]
-    if element == BF16:
-        return [ev.b.narrow(value, BF16) for value in values]
     owner = factor.value.owner
     signed = not (isinstance(owner, Operation) and owner.name == "arith.extui")
     return [ev.b.cast(xarith.ExtSIOp if signed else xarith.ExtUIOp, value, I16) for value in values]

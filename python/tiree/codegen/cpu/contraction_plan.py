@@ -11,10 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.ir import Attribute
-
 from tiree.codegen.cpu.contraction_form import Contraction, epilogue_ops, stages_sums
-from tiree.codegen.cpu.contraction_pairs import pair_element
+from tiree.codegen.cpu.contraction_pairs import multiplies_pairs
 from tiree.codegen.cpu.fallback import scratch_limit
 from tiree.codegen.cpu.nest import Loop, distribute
 from tiree.codegen.cpu.tiles import choose_tile, latency
@@ -57,8 +55,8 @@ class BlockPlan:
     wide: bool
     """Whether a packed row holds all columns of the block instead of one panel."""
     row_packing: RowPacking | None
-    pair: Attribute | None
-    """The 16-bit type in which factors are packed as pairs of neighbouring summed indices."""
+    pairs: bool
+    """Whether factors are packed as i16, pairs of neighbouring summed indices side by side."""
     staged: bool
     """Whether the finished sums go through scratch before the epilogue."""
     loops: list[Loop]
@@ -99,8 +97,8 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     tiles = row_tiles([c.size(g) for g in c.rows], most, vectors, latency(target))
     sums = _ordered_sums(c)
     panel = vectors * width
-    pair = _pairing(c, target, sums)
-    limit = min(LANE_BLOCK_BYTES, scratch_limit(target) // 2) // (element if pair is None else 2)
+    pairs = _pairs(c, target, sums)
+    limit = min(LANE_BLOCK_BYTES, scratch_limit(target) // 2) // (2 if pairs else element)
     wide = any(not c.lane_factor.merges(a, b) for a, b in zip(c.lanes, c.lanes[1:], strict=False))
     outer = c.size([d for g in c.outer for d in g])
     if wide:
@@ -114,8 +112,8 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
             fits -= panel
         columns = min(round_up(lanes, panel), round_up(-(-lanes // -(-lanes // fits)), panel))
     if lead + 1 == len(sums) and chunk % 2:
-        pair = None
-    packing = RowPacking(sums[-1], False) if pair is not None else _row_packing(c, sums, tiles, columns > panel)
+        pairs = False
+    packing = RowPacking(sums[-1], False) if pairs else _row_packing(c, sums, tiles, columns > panel)
     epilogue = epilogue_ops(c)
     loops = [Loop(c.size(g), g) for g in c.outer]
     loops.append(Loop(-(-lanes // columns), c.lanes))
@@ -130,7 +128,7 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
         chunk,
         wide,
         packing,
-        pair,
+        pairs,
         epilogue > REGISTER_EPILOGUE_OPS or stages_sums(c),
         loops,
     )
@@ -139,13 +137,13 @@ def plan_blocks(c: Contraction, target: TargetDescription, wanted: int) -> Block
     return plan
 
 
-def _pairing(c: Contraction, target: TargetDescription, sums: Sequence[int]) -> Attribute | None:
-    """The type of pairs, where rows can be copied along an even number of summed indices and lanes in whole vectors."""
+def _pairs(c: Contraction, target: TargetDescription, sums: Sequence[int]) -> bool:
+    """Whether pairs pay: rows can be copied along an even number of summed indices and lanes in whole vectors."""
     inner = sums[-1]
     tail = c.size(c.lanes) % target.lanes(c.element_bytes)
     if c.generic.loops[inner] % 2 or not c.row_factor.contiguous(inner) or c.size(c.lanes[:-1]) != 1:
-        return None
-    return pair_element(c, target) if tail == 0 or (tail != 1 and target.has_avx512) else None
+        return False
+    return (tail == 0 or (tail != 1 and target.has_avx512)) and multiplies_pairs(c, target)
 
 
 def row_tiles(sizes: Sequence[int], most: int, vectors: int, least: int) -> list[int]:

@@ -27,7 +27,7 @@ KEEP_SCALARS = "tiree.keep_scalars"
 
 def smaller_ways(target: TargetDescription) -> Iterator[tuple[TargetDescription, str | None]]:
     """What to lower for instead of `target`, one after the other: a description and perhaps the name of a strategy."""
-    plain = replace(target, has_avx512bf16=False, has_vnni=False, has_amx_bf16=False, has_amx_int8=False)
+    plain = replace(target, has_vnni=False, has_amx_bf16=False, has_amx_int8=False)
     width = target.vector_bytes // 2
     while width >= _NARROWEST:
         yield replace(plain, vector_bytes=width), None

@@ -4,50 +4,27 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from tiree.codegen.llvm import convert
 from tiree.codegen.llvm.emitter import Emitter, Handler
 from tiree.codegen.llvm.library import quote_symbol
 from tiree.codegen.llvm.types import LType, lower_type
-from tiree.codegen.llvm.vector import fused_multiply_add
 from tiree.support.typed import is_memref_type, string_of
 
 _MADD = {16: "llvm.x86.avx512.pmaddw.d.512", 8: "llvm.x86.avx2.pmadd.wd", 4: "llvm.x86.sse2.pmadd.wd"}
 """Instructions by the lanes of the sum; LLVM joins them with the addition where the target has VNNI."""
-_DPBF16 = {16: "512", 8: "256", 4: "128"}
 
 
 def pair_dot(e: Emitter, op: Operation) -> None:
-    acc, a, b = op.operands
-    total, pair = lower_type(acc.type), lower_type(a.type)
-    values = e.values[acc], e.values[a], e.values[b]
-    if pair.kind == "b":
-        e.values[op.results[0]] = _bf16(e, total, pair, *values)
-    else:
-        e.values[op.results[0]] = _i16(e, total, pair, *values)
-
-
-def _bf16(e: Emitter, total: LType, pair: LType, acc: str, a: str, b: str) -> str:
-    if e.target.has_avx512bf16 and total.lanes in _DPBF16:
-        text = f"<{pair.lanes} x bfloat>"
-        a, b = (e.pure(f"bitcast {pair.text} {v} to {text}") for v in (a, b))
-        name = f"llvm.x86.avx512bf16.dpbf16ps.{_DPBF16[total.lanes]}"
-        return e.pure(f"call {total.text} @{name}({total.text} {acc}, {text} {a}, {text} {b})")
-    for half in range(2):
-        x, y = (convert.widen(e, pair.vector(total.lanes), _half(e, pair, v, half)) for v in (a, b))
-        acc = fused_multiply_add(e, total, x, y, acc)
-    return acc
-
-
-def _i16(e: Emitter, total: LType, pair: LType, acc: str, a: str, b: str) -> str:
-    name = _MADD.get(total.lanes)
-    target = e.target
+    total, pair = lower_type(op.operands[0].type), lower_type(op.operands[1].type)
+    acc, a, b = (e.values[operand] for operand in op.operands)
+    name, target = _MADD.get(total.lanes), e.target
     if target.arch == "x86_64" and name is not None and target.vector_bytes >= 4 * total.lanes:
         products = e.pure(f"call {total.text} @{name}({pair.text} {a}, {pair.text} {b})")
-        return e.pure(f"add {total.text} {acc}, {products}")
+        e.values[op.results[0]] = e.pure(f"add {total.text} {acc}, {products}")
+        return
     for half in range(2):
         x, y = (e.pure(f"sext <{total.lanes} x i16> {_half(e, pair, v, half)} to {total.text}") for v in (a, b))
         acc = e.pure(f"add {total.text} {acc}, {e.pure(f'mul {total.text} {x}, {y}')}")
-    return acc
+    e.values[op.results[0]] = acc
 
 
 def _half(e: Emitter, pair: LType, value: str, half: int) -> str:
