@@ -186,6 +186,19 @@ def test_phases_are_dumped_as_files_that_can_be_read(tmp_path: Any) -> None:
     read_module(tmp_path / "add.2.abi.mlir").verify()
 
 
+def test_verification_after_each_pass_finds_what_was_left_behind() -> None:
+    class Forgetful(ModulePass):
+        name = "test-forgetful"
+
+        def apply(self, ctx: Any, op: ModuleOp) -> None:
+            del ctx
+            next(inner for inner in op.walk() if inner.name == "arith.addi").detach()
+
+    text = "func.func @f(%a: i32) {\n %0 = arith.addi %a, %a : i32\n return\n}\n"
+    with pytest.raises(InternalError, match=r"test-forgetful left arith\.addi behind"):
+        run_passes(read_module(text), [Forgetful()], get_context(), [VerifyEach()])
+
+
 def test_verification_after_each_pass_names_it() -> None:
     @dataclass(frozen=True)
     class Spoiling(ModulePass):

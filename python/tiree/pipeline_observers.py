@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
 
 from tiree.pipeline import PHASE_NAMES, Phase, PipelineObserver, verify_module
+from tiree.support.errors import InternalError
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -69,11 +70,27 @@ class PrintIR(PipelineObserver):
 
 
 class VerifyEach(PipelineObserver):
-    """Verifies the module after every pass."""
+    """Verifies the module after every pass, and that nothing outside of it still uses its values."""
 
     def after_pass(self, one: ModulePass, module: ModuleOp, seconds: float) -> None:
         del seconds
         verify_module(module, f"pass {one.name}")
+        stray = _stray_use(module)
+        if stray is not None:
+            said = f"pass {one.name} left {stray.name} behind, which is not in the module and uses a value of it"
+            raise InternalError(said, one.name)
+
+
+def _stray_use(module: ModuleOp) -> Operation | None:
+    """An operation outside of the module that uses one of its values: such a value looks as if it were needed."""
+    inside = set(module.walk())
+    for op in inside:
+        blocks = (block for region in op.regions for block in region.blocks)
+        for value in (*op.results, *(argument for block in blocks for argument in block.args)):
+            for use in value.uses:
+                if use.operation not in inside:
+                    return use.operation
+    return None
 
 
 class Timing(PipelineObserver):

@@ -154,3 +154,45 @@ def test_in_iree(name: str) -> None:
     _, module = compiled(HOST[name], X)
     for got, want in zip(iree.call(module, "main", [X], "local-task"), jax.tree.leaves(HOST[name](X)), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-6, atol=1e-6)
+
+
+def drawn_rounds(x: Any) -> Any:
+    """A loop whose turns run a loop of their own length, read from data, over numbers that no turn changes."""
+    limits = jnp.array([3, 1, 4], jnp.int32)
+
+    def inner(state: Any) -> Any:
+        k, y, scale = state
+        return k + 1, y * scale + 1, scale
+
+    def outer(i: Any, state: Any) -> Any:
+        y, total = state
+        rounds = lax.cond(
+            total > 2.0, lambda: lax.while_loop(lambda s: s[0] < limits[i], inner, (0, y, total))[1], grow_y
+        )
+        return rounds, total - rounds[0]
+
+    def grow_y() -> Any:
+        return x + 1
+
+    return lax.fori_loop(0, 3, outer, (x, 5.0))
+
+
+def multinomial(x: Any) -> Any:
+    """Binomials in a loop, each drawn by loops of its own, from what the ones before have left."""
+    key = jax.random.wrap_key_data(x.astype(jnp.int32)[:2].astype(jnp.uint32))
+    return jax.random.multinomial(key, 5.0, jnp.array([0.2, 0.3, 0.5]))
+
+
+@pytest.mark.parametrize("function", [drawn_rounds, multinomial, nested, triangle], ids=lambda one: one.__name__)
+def test_no_pass_leaves_uses_behind(function: Callable[[Any], Any]) -> None:
+    """A pass that tried to compute something on the host left a read of it in no block; its value could not go."""
+    from tiree.dialects import read_module
+    from tiree.pipeline import run_pipeline
+    from tiree.pipeline_observers import VerifyEach
+    from tiree.support.options import CompileOptions
+
+    text = jax.jit(function).lower(X).as_text()
+    run_pipeline(read_module(text), CompileOptions(), compile_to="vm", observers=[VerifyEach()])
+    got = rt.load(tiree.compile(text)).main(X)
+    for one, wanted in zip(jax.tree.leaves(got), jax.tree.leaves(jax.jit(function)(X)), strict=True):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(wanted), rtol=1e-6)

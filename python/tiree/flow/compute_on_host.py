@@ -150,7 +150,8 @@ def _try(
 
 
 class _Reader:
-    """Reads what a loop around the anchor does not change, in front of that loop."""
+    """Reads what a loop around the anchor does not change, in front of that loop. Without `insert` it gives something
+    that stands for what was read: an operation that is in no block would still use the value."""
 
     def __init__(self, anchor: Operation, *, insert: bool) -> None:
         self.insert = insert
@@ -166,12 +167,13 @@ class _Reader:
         loop = next((loop for loop in self.loops if not _is_inside(value, loop)), None)
         if loop is None:
             return None
+        if not self.insert:
+            return self.scratch.insert_arg(element_type_of(value), len(self.scratch.args))
         places = [ConstantOp.index(number) for number in index]
         extract = ExtractOp.create(
             operands=[value, *(place.result for place in places)], result_types=[element_type_of(value)]
         )
-        if self.insert:
-            insert_before(loop, *places, extract)
+        insert_before(loop, *places, extract)
         return extract.results[0]
 
 

@@ -46,6 +46,7 @@ class _Offsets:
         self.block = body_of(op)
         self.maps = maps_of(op)
         self._host: dict[SSAValue, SSAValue] = {}
+        self._invariant: dict[SSAValue, bool] = {}
 
     def inner(self, value: SSAValue) -> Operation | None:
         """The op of the body that makes `value`."""
@@ -59,7 +60,10 @@ class _Offsets:
         op = self.inner(value)
         if op is None:
             return True
-        return op.name.startswith("arith.") and all(self.is_invariant(operand) for operand in op.operands)
+        if value not in self._invariant:
+            known = op.name.startswith("arith.") and all(self.is_invariant(operand) for operand in op.operands)
+            self._invariant[value] = known
+        return self._invariant[value]
 
     def on_host(self, value: SSAValue) -> SSAValue:
         """An invariant value, computed before the generic."""

@@ -61,6 +61,9 @@ class SizeFacts:
 
     def __init__(self, given: dict[SSAValue, Fact] | None = None) -> None:
         self._given = dict(given or {})
+        self._made_of: dict[SSAValue, Fact] = {}
+        self._lines: dict[SSAValue, tuple[int, SSAValue | None, int]] = {}
+        """What followed from `_given` so far: sizes meet again, as in x + f(x), and each is asked about once."""
         self._cut: list[SSAValue] = []
 
     def copy(self) -> SizeFacts:
@@ -70,7 +73,9 @@ class SizeFacts:
 
     def of(self, value: SSAValue) -> Fact:
         """All that is known of an integer."""
-        made = self._made(value)
+        made = self._made_of.get(value)
+        if made is None:
+            made = self._made_of[value] = self._made(value)
         given = self._given.get(value)
         return made if given is None else made.both(given)
 
@@ -134,6 +139,8 @@ class SizeFacts:
     def learn(self, value: SSAValue, fact: Fact) -> None:
         """`fact` holds of `value`, and of what it was cast from."""
         self._given[value] = self.of(value).both(fact)
+        self._made_of.clear()
+        self._lines.clear()
         op = defining_op(value)
         if op is None or op.name not in ("arith.index_cast", "arith.extsi"):
             return
@@ -156,14 +163,17 @@ class SizeFacts:
 
     def assume(self, condition: SSAValue) -> None:
         """`condition` is true."""
-        op = defining_op(condition)
-        if op is None:
-            return
-        if op.name == "arith.andi":
-            self.assume(op.operands[0])
-            self.assume(op.operands[1])
-        if op.name != "arith.cmpi":
-            return
+        pending, seen = [condition], {condition}
+        while pending:
+            op = defining_op(pending.pop())
+            if op is not None and op.name == "arith.andi":
+                new = [operand for operand in reversed(op.operands) if operand not in seen]
+                pending += new
+                seen.update(new)
+            elif op is not None and op.name == "arith.cmpi":
+                self._assume_comparison(op)
+
+    def _assume_comparison(self, op: Operation) -> None:
         predicate = int_of(op.properties["predicate"])
         left, right = op.operands
         if predicate > _SGE:
@@ -208,6 +218,11 @@ class SizeFacts:
 
     def _linear(self, value: SSAValue) -> tuple[int, SSAValue | None, int]:
         """`value` as `factor * base + constant`, in a type in which nothing wraps; no base for a constant."""
+        if value not in self._lines:
+            self._lines[value] = self._find_linear(value)
+        return self._lines[value]
+
+    def _find_linear(self, value: SSAValue) -> tuple[int, SSAValue | None, int]:
         known = constant_int(value)
         if known is not None:
             return 0, None, known

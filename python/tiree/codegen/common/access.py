@@ -172,9 +172,10 @@ class Accesses:
                     for r in generic.maps[position].results
                 )
                 self.visit(operand, at)
+        known: dict[SSAValue, Lin] = {}
         for op in generic.body.ops:
             if op.name == "tensor.extract":
-                at = tuple(self.body_index(generic, v, loops) for v in op.operands[1:])
+                at = tuple(self.body_index(generic, v, loops, known) for v in op.operands[1:])
                 self.visit(generic.extracted[op.operands[0]], at)
             elif op.name == "linalg.index":
                 self.pin(loops[int_of(op.properties["dim"])])
@@ -184,8 +185,17 @@ class Accesses:
         self.pin(*loops)
         return self.opaque(loops, 0, 1 << 40)
 
-    def body_index(self, generic: GenericNode, value: SSAValue, loops: Sequence[Lin]) -> Lin:
-        """An index computed in a body, as far as it is linear in the loops."""
+    def body_index(
+        self, generic: GenericNode, value: SSAValue, loops: Sequence[Lin], known: dict[SSAValue, Lin]
+    ) -> Lin:
+        """An index computed in a body, as far as it is linear in the loops; `known` are those of this body so far."""
+        if value not in known:
+            known[value] = self._body_index(generic, value, loops, known)
+        return known[value]
+
+    def _body_index(
+        self, generic: GenericNode, value: SSAValue, loops: Sequence[Lin], known: dict[SSAValue, Lin]
+    ) -> Lin:
         constant = constant_of_ssa(value)
         if constant is not None:
             return Lin(constant)
@@ -198,7 +208,7 @@ class Accesses:
             return self.opaque([], 0, 1 << 30)
         if op.name == "linalg.index":
             return loops[int_of(op.properties["dim"])]
-        inputs = [self.body_index(generic, v, loops) for v in op.operands]
+        inputs = [self.body_index(generic, v, loops, known) for v in op.operands]
         match op.name:
             case "arith.addi":
                 return inputs[0] + inputs[1]
