@@ -82,3 +82,44 @@ def test_singular_values(dtype: Any, power: int) -> None:
     u, s, vh = run(lambda x: tuple(jnp.linalg.svd(x)), scaled)
     bound = tolerance(a, dtype, power)
     np.testing.assert_allclose((u * usual(s, power)) @ vh, a, atol=bound)
+
+
+def not_finite(size: int, dtype: Any, value: float) -> np.ndarray:
+    """Two symmetric matrices, the second with one pair of elements that are not finite."""
+    a = np.random.default_rng(size).standard_normal((2, size, size))
+    a = a + a.transpose(0, 2, 1)
+    a[1, 0, size - 1] = a[1, size - 1, 0] = value
+    return a.astype(dtype)
+
+
+NO_NUMBERS: dict[str, Callable[[Any], Any]] = {
+    "eigvalsh": lambda x: jnp.linalg.eigvalsh(x),
+    "eigh": lambda x: jnp.linalg.eigh(x),
+    "eigvals": lambda x: jnp.linalg.eigvals(x),
+    "eig": lambda x: jnp.linalg.eig(x),
+    "svdvals": lambda x: jnp.linalg.svd(x, compute_uv=False),
+    "svd": lambda x: jnp.linalg.svd(x),
+    "schur": lambda x: jax.lax.linalg.schur(x),
+}
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("name", NO_NUMBERS)
+def test_matrices_that_are_not_finite_have_no_values(name: str, dtype: Any, value: float) -> None:
+    """All NaN, as JAX says of what LAPACK fails on; the matrix beside it in the batch keeps its own."""
+    for size in (1, 2, 5, 40):
+        a = not_finite(size, dtype, value)
+        results, alone = run(NO_NUMBERS[name], a), run(NO_NUMBERS[name], a[:1])
+        for result, other in zip(results, alone, strict=True):
+            assert np.isnan(result[1]).all(), size
+            np.testing.assert_array_equal(result[:1], other)
+            assert np.isfinite(other).all()
+
+
+def test_the_triangle_that_is_not_meant_may_hold_anything() -> None:
+    a = not_finite(5, np.float32, 0.0)[0]
+    spoilt = np.tril(a) + np.triu(np.full_like(a, np.nan), 1)
+    spoilt[np.tril_indices(5)] = a[np.tril_indices(5)]
+    (got,) = run(lambda x: jax.lax.linalg.eigh(x, symmetrize_input=False, lower=True)[1], spoilt)
+    np.testing.assert_allclose(got, np.linalg.eigvalsh(a.astype(np.float64)), rtol=1e-5, atol=1e-5)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import Float64Type
+from xdsl.dialects.builtin import Float64Type, i1, i32
 
 from tiree.input.factorizations.blocked import Part
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num
@@ -57,6 +57,22 @@ def largest(k: LoopKernel, a: Array) -> Num:
         big.set(k.where(size > big.get(), size, big.get()))
     k.drop(big)
     return big.get()
+
+
+def is_finite(k: LoopKernel, a: Array) -> Num:
+    """Whether no element of a matrix is infinite or NaN."""
+    finite = k.var(k.number(1, i1))
+    with k.loop(0, a.shape[0]) as r, k.loop(0, a.shape[1]) as c:
+        element = a[r, c]
+        finite.set(finite.get() & (element.real.abs() < float("inf")) & (element.imag.abs() < float("inf")))
+    k.drop(finite)
+    return finite.get()
+
+
+def fail_unless(k: LoopKernel, finite: Num, info: Array) -> None:
+    """Makes `info[0]` 1 where it is 0 and the matrix was not finite: what was found of it then means nothing, though
+    some of it looks as if it did."""
+    info[0] = k.where(finite | info[0].ne(0), info[0], k.number(1, i32))
 
 
 def scale_of(k: LoopKernel, a: Array) -> Num:

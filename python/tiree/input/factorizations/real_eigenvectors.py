@@ -11,6 +11,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import i32
 
 from tiree.input.factorizations.batches import Shape, element_of
+from tiree.input.factorizations.householder import fail_unless, is_finite
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.factorizations.real_schur import ends_pair, imaginary_part, starts_pair, to_real_schur
 from tiree.input.factorizations.schur import (
@@ -120,6 +121,7 @@ def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: S
     to_hessenberg(k, h, taus, k.scratch([n]))
     form_transposed(k, h, taus, z)
     to_real_schur(k, h, z, info)
+    fail_unless(k, is_finite(k, source), info)
     w = k.output([n], complex=True)
     with k.loop(0, n) as r:
         w[r] = h[r, r] * scale

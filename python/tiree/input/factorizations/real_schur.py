@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IndexType, i32
 
 from tiree.input.factorizations.batches import Shape, element_of
-from tiree.input.factorizations.householder import epsilon, reflector
+from tiree.input.factorizations.householder import epsilon, fail_unless, is_finite, reflector
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.factorizations.schur import ROUNDS, copy_scaled, form_transposed, start_of_block, to_hessenberg
 from tiree.input.lowering.context import Lowering
@@ -178,6 +178,7 @@ def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     to_hessenberg(k, h, taus, k.scratch([n]))
     form_transposed(k, h, taus, z)
     to_real_schur(k, h, z, info)
+    fail_unless(k, is_finite(k, source), info)
     with k.loop(0, n) as r, k.loop(0, n) as c:
         vectors[r, c] = z[c, r]
         h[r, c] = h[r, c] * scale

@@ -13,6 +13,8 @@ from tiree.input.factorizations.householder import (
     apply_left,
     apply_right,
     epsilon,
+    fail_unless,
+    is_finite,
     norm,
     reflector,
     scale_of,
@@ -181,6 +183,7 @@ def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Num]:
     to_hessenberg(k, h, taus, k.scratch([n], complex=True))
     form_transposed(k, h, taus, z)
     to_schur(k, h, z, info)
+    fail_unless(k, is_finite(k, source), info)
     return h, z, scale
 
 

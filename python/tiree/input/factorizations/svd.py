@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import Float64Type, IndexType, i1, i32
 
 from tiree.input.factorizations import qr
 from tiree.input.factorizations.batches import Shape, element_of
-from tiree.input.factorizations.householder import apply_left, epsilon, largest, smallest_normal
+from tiree.input.factorizations.householder import apply_left, epsilon, fail_unless, is_finite, largest, smallest_normal
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value, Var
 from tiree.input.factorizations.symmetric import ascending
 from tiree.input.lowering.context import Lowering
@@ -160,6 +160,7 @@ def decompose(lowering: Lowering, a: Value, mode: str, shape: Shape) -> list[Val
             w[r, c] = k.where(c.eq(r), k.number(1.0), 0.0)
     info = k.output([1], i32)
     orthogonalise_rows(k, x, w, info)
+    fail_unless(k, is_finite(k, source), info)
     with k.loop(0, n) as i:
         values[i] = -k.sum(0, n, lambda c, i=i: x[i, c].abs2()).sqrt()
     order = ascending(k, values)

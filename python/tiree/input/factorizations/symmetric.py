@@ -8,7 +8,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import IndexType, i1, i32
 
 from tiree.input.factorizations.batches import Shape, element_of
-from tiree.input.factorizations.householder import epsilon, norm, reflector, scale_of
+from tiree.input.factorizations.householder import epsilon, fail_unless, is_finite, norm, reflector, scale_of
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.lowering.context import Lowering
 
@@ -183,18 +183,20 @@ def decompose(lowering: Lowering, a: Value, lower: bool, vectors: bool, shape: S
     e, taus = k.scratch([n]), k.scratch([n], complex=source.is_complex)
     e[n - 1] = 0.0
     mirror(k, source, result, lower)
-    scale = scale_of(k, result)
+    finite, scale = is_finite(k, result), scale_of(k, result)
     with k.loop(0, n) as r, k.loop(0, n) as c:
         result[r, c] = result[r, c] / scale
     tridiagonalise(k, result, d, e, taus)
     if not vectors:
         diagonalise(k, d, e, None, failed)
+        fail_unless(k, finite, failed)
         ascending(k, d)
         _multiply(k, d, scale)
         return k.run()
     p = k.scratch([n, n], complex=source.is_complex)
     form_transposed(k, result, taus, p)
     diagonalise(k, d, e, p, failed)
+    fail_unless(k, finite, failed)
     order = ascending(k, d)
     _multiply(k, d, scale)
     with k.loop(0, n) as i:
