@@ -47,6 +47,35 @@ def run(function: Function, x: np.ndarray, *flags: str) -> np.ndarray:
     return np.asarray(tiree.load(tiree.compile(text, flags=list(flags))).main(x))
 
 
+EXPONENTIALS: dict[str, tuple[Function, Function]] = {
+    "cumulative": (lambda x: lax.cumlogsumexp(x, 0), lambda x: np.logaddexp.accumulate(x)),
+    "from the end": (
+        lambda x: lax.cumlogsumexp(x.reshape(2, -1), 1, reverse=True),
+        lambda x: np.logaddexp.accumulate(x.reshape(2, -1)[:, ::-1], 1)[:, ::-1],
+    ),
+    "reduced": (
+        lambda x: lax.reduce(x, x.dtype.type(-jnp.inf), lambda a, b: jnp.logaddexp(a, b), (0,)),
+        lambda x: np.logaddexp.reduce(x),
+    ),
+    "sums of magnitudes": (
+        lambda x: lax.reduce(x, x.dtype.type(0), lambda a, b: abs(a) + abs(b), (0,)),
+        lambda x: np.abs(x).sum(),
+    ),
+}
+
+
+@pytest.mark.parametrize("place", ["device", "vmvx"])
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", EXPONENTIALS)
+def test_what_is_computed_from_sums_goes_on_too(name: str, element: str, place: str) -> None:
+    function, exact = EXPONENTIALS[name]
+    x = np.asarray(np.random.default_rng(6).uniform(-1, 1, 3000)).astype(TYPES[element])
+    x[[5, 77]] = -np.inf if name != "sums of magnitudes" else 0
+    got = run(function, x, *([VMVX] if place == "vmvx" else [])).astype(np.float64)
+    step = float(jnp.finfo(TYPES[element]).eps)
+    np.testing.assert_allclose(got, exact(x.astype(np.float64)), rtol=0.51 * step, atol=0.01 * step + 3000 * 2.0**-24)
+
+
 @pytest.mark.parametrize("element", TYPES)
 @pytest.mark.parametrize("name", SUMS)
 def test_sums_go_on_beyond_the_precision_of_their_type(name: str, element: str) -> None:

@@ -1,14 +1,14 @@
 """Reductions whose body computes in a wider type than their inputs have: the inputs are converted first.
 
-Sums and products of f16 and bf16 are of that kind, whatever their body says: with each step rounded, a sum of ones in
-f16 would stop at 2048.
+Sums and products of f16 and bf16 are of that kind, whatever their body says, and so are bodies that add on the way, as
+that of a cumulative logsumexp: with each step rounded, a sum of ones in f16 would stop at 2048.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, i1
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -17,6 +17,14 @@ from tiree.input.expansions.build import Build, element_of, of_element, shape_of
 
 _F32 = Float32Type()
 _GROWING = ("stablehlo.add", "stablehlo.multiply")
+_COMPUTING = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        *("add", "subtract", "multiply", "maximum", "minimum", "abs", "negate", "compare", "select"),
+        *("exponential", "exponential_minus_one", "log", "log_plus_one", "return"),
+    )
+)
+"""Ops of bodies that mean the same in f32, but for its rounding."""
 _RENAMING = ("stablehlo.reshape", "stablehlo.broadcast_in_dim")
 """Ops that change nothing on rank-0 tensors."""
 
@@ -33,9 +41,8 @@ def _accumulate(build: Build, op: Operation) -> Sequence[SSAValue] | None:
         op.operands[index] = _converted(build, op.operands[index], kind)
     if not growing:
         return None
-    for index, step in growing.items():
-        for value in (block.args[index], block.args[count + index], step.results[0]):
-            Rewriter.replace_value_with_new_type(value, of_element(value, _F32))
+    for value in [value for values in growing.values() for value in values]:
+        Rewriter.replace_value_with_new_type(value, of_element(value, _F32))
     types = [of_element(old, _F32) if index in growing else old.type for index, old in enumerate(op.results)]
     wide = build.make(op.name, op.operands, types, op.properties, [op.detach_region(op.regions[0])])
     return [build.convert(new, element_of(old)) for new, old in zip(wide, op.results, strict=True)]
@@ -76,16 +83,29 @@ def _is_narrow(value: SSAValue) -> bool:
     return isinstance(element_of(value), Float16Type | BFloat16Type)
 
 
-def _growing(block: Block) -> dict[int, Operation]:
-    """The steps of results that are sums or products of 16-bit floats and meet the other results nowhere."""
+def _growing(block: Block) -> dict[int, list[SSAValue]]:
+    """The results that become wider, each with the values of the body that belong to it: sums and products of 16-bit
+    floats that meet the other results nowhere, and a lone result that is computed from additions."""
     last, count = block.last_op, len(block.args) // 2
-    found: dict[int, Operation] = {}
+    found: dict[int, list[SSAValue]] = {}
     for index, value in enumerate(last.operands if last is not None else ()):
         step, pair = value.owner, (block.args[index], block.args[count + index])
         alone = _is_narrow(value) and all(one.has_one_use() for one in (value, *pair))
         if alone and isinstance(step, Operation) and step.name in _GROWING and set(step.operands) == set(pair):
-            found[index] = step
+            found[index] = [*pair, value]
+    if not found and count == 1 and _adds(block):
+        made = [result for op in block.ops for result in op.results if _is_narrow(result)]
+        found[0] = [*block.args, *made]
     return found
+
+
+def _adds(block: Block) -> bool:
+    """Whether a body computes one 16-bit float, with additions or multiplications among what it does."""
+    if not all(map(_is_narrow, block.args)) or not all(op.name in _COMPUTING for op in block.ops):
+        return False
+    values = [result for op in block.ops for result in op.results]
+    known = all(element_of(value) in (element_of(block.args[0]), i1) and not shape_of(value) for value in values)
+    return known and any(op.name in _GROWING for op in block.ops)
 
 
 EXPANSIONS = {
