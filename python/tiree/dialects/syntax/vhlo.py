@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -54,6 +54,8 @@ from tiree.support.typed import is_array_attr, is_integer_type
 if TYPE_CHECKING:
     from tiree.dialects.syntax.attributes import AttributeReader
     from tiree.dialects.syntax.reader import Reader
+
+_T = TypeVar("_T")
 
 _NAME = re.compile(r"\s*[!#]vhlo[.<]\s*([\w]+?)_v\d+\b")
 _NUMBER = re.compile(r"\s*(-?(?:0x[0-9A-Fa-f]+|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?))")
@@ -184,38 +186,44 @@ def _future(reader: AttributeReader) -> TypeAttribute:
     return cast(TypeAttribute, _parsed(reader, f"!stablehlo.future<{types}>"))
 
 
+def _list(reader: AttributeReader, read: Callable[[AttributeReader], _T]) -> list[_T]:
+    found: list[_T] = []
+    reader.want("[")
+    while not reader.take("]"):
+        found.append(read(reader))
+        reader.take(",")
+    return found
+
+
 def _quantized(reader: AttributeReader, per_axis: bool) -> TypeAttribute:
     """`storage:expressed, [axis,] scale:zero, least:most, flags`; lists of scales and zeros along an axis."""
+    from tiree.dialects.quant import checked, read_scale, read_whole
+
+    start = reader.skip()
     storage = reader.read_type()
     reader.want(":")
     expressed = reader.read_type()
     reader.want(",")
-    axis = ""
+    axis: int | None = None
     if per_axis:
-        axis = f":{_number(reader)}"
+        axis = read_whole(reader)
         reader.want(",")
-        scales = _numbers(reader)
+        scales = _list(reader, read_scale)
         reader.want(",")
-        zeros = _numbers(reader)
+        zeros = _list(reader, read_whole)
     else:
-        scales = [_number(reader)]
+        scales = [read_scale(reader)]
         reader.want(":")
-        zeros = [_number(reader)]
+        zeros = [read_whole(reader)]
     reader.want(",")
-    least = _number(reader)
+    least = read_whole(reader)
     reader.want(":")
-    most = _number(reader)
+    bounds = (least, read_whole(reader))
     reader.want(",")
-    signed = int(_number(reader)) & 1
+    signed = bool(read_whole(reader) & 1)
     if not is_integer_type(storage):
-        reader.fail(f"{storage} cannot store quantized values")
-    width = storage.width.data
-    bounds = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
-    said = "" if (int(least), int(most)) == bounds else f"<{least}:{most}>"
-    points = ",".join(f"{scale}:{zero}" for scale, zero in zip(scales, zeros, strict=False))
-    points = f"{{{points}}}" if per_axis else points
-    text = f"!quant.uniform<{'i' if signed else 'u'}{width}{said}:{expressed}{axis}, {points}>"
-    return cast(TypeAttribute, _parsed(reader, text))
+        reader.fail(f"{storage} cannot store quantized values", start)
+    return checked(reader, start, storage, signed, bounds, expressed, scales, zeros, axis)
 
 
 def _function(reader: AttributeReader) -> TypeAttribute:

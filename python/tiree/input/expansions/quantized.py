@@ -1,4 +1,4 @@
-"""Quantized elements, `!quant.uniform<storage:expressed, scale:zero_point>`: read from their text, and arithmetic.
+"""Quantized elements, `!quant.uniform<storage:expressed, scale:zero_point>`: what they are, and arithmetic.
 
 A quantized element is an integer of the storage type that stands for `(integer - zero_point) * scale`. The formulas are
 the specification's, step by step in the expressed type; the difference to the zero point is computed in a type that
@@ -7,7 +7,6 @@ holds it.
 
 from __future__ import annotations
 
-import re
 import struct
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,6 +17,7 @@ from xdsl.dialects.builtin import (
     Float16Type,
     Float32Type,
     Float64Type,
+    IntAttr,
     IntegerType,
     Signedness,
     TensorType,
@@ -28,19 +28,13 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 
 from tiree.dialects.dense import DenseAttr, encode_scalar
+from tiree.dialects.quant import UniformQuantizedType
 from tiree.input.expansions.build import Build, element_of
 from tiree.input.lowering.context import Unsupported
 from tiree.support.typed import is_tensor_type
 
-_TEXT = re.compile(
-    r"\s*<?\s*(?P<kind>[iu]|[su]i)(?P<width>\d+)\s*(?:<\s*(?P<low>-?\d+)\s*:\s*(?P<high>-?\d+)\s*>)?"
-    r"\s*:\s*(?P<expressed>\w+)\s*(?::\s*(?P<axis>\d+))?\s*,\s*(?P<parameters>.*?)\s*>?\s*",
-    re.DOTALL,
-)
-_PARAMETER = re.compile(r"\s*(?P<scale>[-+.\w]+?)\s*(?::\s*(?P<zero>-?\d+))?\s*")
-_EXPRESSED: dict[str, Attribute] = {
-    "f16": Float16Type(), "bf16": BFloat16Type(), "f32": Float32Type(), "f64": Float64Type(),
-}  # fmt: skip
+_EXPRESSED = (Float16Type, BFloat16Type, Float32Type, Float64Type)
+_WIDTHS = (2, 4, 8, 16, 32)
 
 
 @dataclass(frozen=True)
@@ -60,50 +54,36 @@ class Quantized:
 def quantized(element: Attribute) -> Quantized | None:
     """A quantized element type taken apart; None for other types.
 
-    Raises `Unsupported` for forms beyond one scale for all elements or one for each place of a dimension.
+    Raises `Unsupported` for forms beyond one scale for all elements or one for each place of a dimension, and for types
+    that StableHLO does not take.
     """
-    if not isinstance(element, UnregisteredAttr) or not element.attr_name.data.startswith("quant."):
+    if not isinstance(element, UniformQuantizedType):
+        if isinstance(element, UnregisteredAttr) and element.attr_name.data.startswith("quant."):
+            raise Unsupported(f"with elements of type {element}")
         return None
-    match = _TEXT.fullmatch(element.value.data)
-    if element.attr_name.data != "quant.uniform" or match is None or match["expressed"] not in _EXPRESSED:
+    storage, signed, low, high = element.storage, bool(element.signed.data), element.low.data, element.high.data
+    if element.blocks.data or not isinstance(element.expressed, _EXPRESSED):
         raise Unsupported(f"with elements of type {element}")
-    unsigned, width = match["kind"].startswith("u"), int(match["width"])
-    low, high = (0, (1 << width) - 1) if unsigned else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
-    text = match["parameters"]
-    pairs = [_PARAMETER.fullmatch(part) for part in text.strip("{} \n").split(",")]
-    scales = [float(pair["scale"]) for pair in pairs if pair is not None]
-    if (
-        len(scales) != len(pairs)
-        or text.startswith("{") != (match["axis"] is not None)
-        or width not in (2, 4, 8, 16, 32)
-    ):
-        raise Unsupported(f"with elements of type {element}")
-    least = low if match["low"] is None else int(match["low"])
-    most = high if match["high"] is None else int(match["high"])
-    if not low <= least <= most <= high:
-        raise Unsupported(f"with elements of type {element}: {least} to {most} is no range of {width}-bit storage")
-    for pair, scale in zip(pairs, scales, strict=True):
-        zero = int(pair["zero"] or 0) if pair is not None else 0
-        if not 0 < scale < float("inf"):
-            raise Unsupported(f"with elements of type {element}: the scale {scale} is not positive and finite")
-        if not least <= zero <= most:
-            raise Unsupported(f"with elements of type {element}: the zero point {zero} is beyond {least} to {most}")
+    if storage.width.data not in _WIDTHS or storage.signedness.data is Signedness.SIGNED:
+        raise Unsupported(f"with elements of type {element} (its storage must be i or u of 2, 4, 8, 16 or 32 bits)")
+    zeros = tuple(zero.data for zero in element.zeros)
+    for zero in zeros:
+        if not low <= zero <= high:
+            raise Unsupported(f"with elements of type {element}: the zero point {zero} is beyond {low} to {high}")
     return Quantized(
-        storage=IntegerType(width, Signedness.UNSIGNED if unsigned else Signedness.SIGNLESS),
-        low=least,
-        high=most,
-        expressed=_EXPRESSED[match["expressed"]],
-        axis=None if match["axis"] is None else int(match["axis"]),
-        scales=tuple(scales),
-        zeros=tuple(int(pair["zero"] or 0) for pair in pairs if pair is not None),
+        storage=IntegerType(storage.width.data, Signedness.SIGNLESS if signed else Signedness.UNSIGNED),
+        low=low,
+        high=high,
+        expressed=element.expressed,
+        axis=element.axis.data if isinstance(element.axis, IntAttr) else None,
+        scales=tuple(scale.value.data for scale in element.scales),
+        zeros=zeros,
     )
 
 
 def quantized_type(type: Attribute) -> Quantized | None:
     """The quantized element type of a tensor type."""
-    if not is_tensor_type(type) or not isinstance(type.element_type, UnregisteredAttr):
-        return None
-    return quantized(type.element_type)
+    return quantized(type.element_type) if is_tensor_type(type) else None
 
 
 def _parameters(build: Build, type: Quantized, element: Attribute, values: tuple[float, ...], x: SSAValue) -> SSAValue:
