@@ -142,12 +142,82 @@ def test_command_counts_and_writes(clone: Path, tmp_path: Path, capsys: pytest.C
 
 
 @pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--suite=interpreter"], "--stablehlo=DIR --suite=interpreter"),
+        (["--suite=interpreter,interpreter"], "--stablehlo=DIR --suite=interpreter"),
+        (
+            ["--suite=interpreter", "--filter=right|all one"],
+            "--stablehlo=DIR --suite=interpreter '--filter=right|all one'",
+        ),
+        (["--suite=interpreter", "--list=names"], "--stablehlo=DIR --suite=interpreter --list=FILE"),
+        (
+            ["--suite=interpreter", "--device=local-task", "--timeout=77.5", "--sample=1", "--seed=-3"],
+            "--stablehlo=DIR --suite=interpreter --sample=1 --seed=-3 --device=local-task --timeout=77.5",
+        ),
+        (["--suite=interpreter,interpreter-keep", "--reuse=a,b"], None),
+    ],
+)
+def test_the_page_says_what_wrote_it(
+    flags: list[str], words: str | None, clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every flag that changes what the page says is in its command, and a suite named twice counts once."""
+    monkeypatch.chdir(tmp_path)
+    cases = InterpreterTests(str(clone), keep=False).cases()
+    Path("names").write_text("\n".join(case.name for case in cases if "right" in case.name))
+    entry = {"title": "T", "reason": "", "size": 0, "cases": []}
+    for name, suite in (("a", "interpreter"), ("b", "interpreter-keep")):
+        Path(name).write_text(json.dumps({"seed": 0, "suites": {suite: entry | {"reason": "absent"}}}))
+    main([f"--stablehlo={clone}", "--jobs=1", "--page=page.md", *flags])
+    text = Path("page.md").read_text()
+    words = words or "--stablehlo=DIR --suite=interpreter,interpreter-keep --reuse=FILE,FILE"
+    assert f"python -m tiree.testing.conformance {words} --page=docs/reference/conformance.md\n" in text
+    device = next((flag.partition("=")[2] for flag in flags if flag.startswith("--device=")), "local-sync")
+    assert f"run on `{device}` and compared" in text
+    assert text.partition("## Totals")[2].partition("## By op")[0].count("constants as arguments |") <= 1
+
+
+@pytest.mark.parametrize(
+    ("suite", "cases", "changed", "refused"),
+    [
+        ("random", 2, {"seed": 7}, "random is of --seed=7, not of --seed=0"),
+        ("interpreter", 1, {"seed": 7}, "interpreter is of --seed=7, not of --seed=0"),
+        ("interpreter", 2, {"seed": 7}, ""),
+        ("interpreter-keep", 1, {"seed": 7}, ""),
+        ("interpreter", 2, {"device": "local-task"}, "ran on --device=local-task, not on --device=local-sync"),
+        ("random", 2, {"seed": 0}, ""),
+        ("random", 2, {}, ""),
+        ("random", 2, {"seed": "x"}, "earlier.json is not what --json writes"),
+    ],
+)
+def test_only_results_of_what_is_asked_for_are_reused(
+    suite: str, cases: int, changed: dict[str, object], refused: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A seed matters for random programs and for samples, of the suites that are asked for."""
+    verdicts = [{"name": f"op/f32/{at}", "subject": "op", "status": PASS, "ops": []} for at in range(cases)]
+    entry = {"title": "T", "reason": "", "size": 2, "cases": verdicts}
+    whole = {"title": "T", "reason": "", "size": 2, "cases": verdicts * 2}
+    file = tmp_path / "earlier.json"
+    file.write_text(json.dumps({"seed": 0, "suites": {"interpreter": whole, suite: entry}} | changed))
+    asked = suite if suite != "interpreter-keep" else "interpreter"
+    flags = [f"--suite={asked}", f"--reuse={file}"]
+    if not refused:
+        assert main(flags) == 0
+        return
+    with pytest.raises(SystemExit) as raised:
+        main(flags)
+    assert raised.value.code == 2
+    assert refused in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
     ("flag", "text"),
     [
         ("--filter=(", "is not a regular expression"),
         ("--filter=zzz", "no case of interpreter is in what --filter and --list choose"),
         ("--timeout=0", "not a positive number of seconds"),
         ("--timeout=soon", "not a positive number of seconds"),
+        ("--timeout=inf", "not a positive number of seconds"),
         ("--list=absent.txt", "cannot read absent.txt"),
         ("--reuse=absent.json", "absent.json"),
         ("--reuse=broken.json", "broken.json is not what --json writes"),

@@ -11,8 +11,10 @@ import json
 import os
 import random
 import re
+import shlex
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -25,6 +27,8 @@ from tiree.testing.conformance.tally import SuiteResult, by_op, by_reason
 
 SUITES = ("programs", "random", "jax32", "jax64", "interpreter", "interpreter-keep")
 _RANDOM = 500
+_TIMEOUT = 120.0
+_DEVICE = "local-sync"
 
 
 def _make(name: str, flags: argparse.Namespace) -> Suite:
@@ -47,7 +51,7 @@ def _suites(text: str) -> list[str]:
     unknown = [name for name in names if name not in SUITES]
     if unknown:
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(SUITES)}")
-    return names
+    return list(dict.fromkeys(names))
 
 
 def _positive(text: str) -> int:
@@ -61,7 +65,7 @@ def _seconds(text: str) -> float:
         found = float(text)
     except ValueError:
         found = 0.0
-    if not found > 0:
+    if not 0 < found <= threading.TIMEOUT_MAX:
         raise argparse.ArgumentTypeError(f"{text!r} is not a positive number of seconds")
     return found
 
@@ -119,9 +123,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--list", type=_names, metavar="FILE", help="judge the cases named in a file, one a line")
     parser.add_argument("--jobs", type=_positive, default=os.cpu_count() or 1, help="processes (default: one a CPU)")
     parser.add_argument(
-        "--timeout", type=_seconds, default=120.0, metavar="S", help="seconds for one case (default 120)"
+        "--timeout", type=_seconds, default=_TIMEOUT, metavar="S", help=f"seconds for one case (default {_TIMEOUT:g})"
     )
-    parser.add_argument("--device", default="local-sync", help="where the programs run (default local-sync)")
+    parser.add_argument("--device", default=_DEVICE, help=f"where the programs run (default {_DEVICE})")
     parser.add_argument("--json", type=_output, metavar="FILE", help="write all verdicts")
     parser.add_argument("--reuse", metavar="FILE,...", help="take the suites of earlier --json files from there")
     parser.add_argument("--page", type=_output, metavar="FILE", help="write the page of the documentation")
@@ -156,7 +160,7 @@ def _judge(flags: argparse.Namespace, parser: argparse.ArgumentParser) -> int:
         runtime.get_device(flags.device)
     except Exception as error:
         parser.error(f"argument --device: {error}")
-    earlier = _earlier(flags.reuse, parser) if flags.reuse else {}
+    earlier = _earlier(flags, parser) if flags.reuse else {}
     results = [earlier.get(name) or _run(name, flags) for name in flags.suite]
     if not any(result.verdicts or result.reason for result in results):
         parser.error(f"no case of {', '.join(flags.suite)} is in what --filter and --list choose")
@@ -242,23 +246,30 @@ def _write(results: Sequence[SuiteResult], flags: argparse.Namespace) -> None:
             }
             for result in results
         }
-        Path(flags.json).write_text(json.dumps({"seed": flags.seed, "suites": content}, indent=1) + "\n")
+        ran = {"seed": flags.seed, "device": flags.device, "suites": content}
+        Path(flags.json).write_text(json.dumps(ran, indent=1) + "\n")
     if flags.page:
         from tiree.testing.conformance.page import page
 
-        Path(flags.page).write_text(page(results, _command(flags), flags.seed, flags.note))
+        Path(flags.page).write_text(page(results, _command(flags), flags.seed, flags.note, flags.device))
 
 
-def _earlier(files: str, parser: argparse.ArgumentParser) -> dict[str, SuiteResult]:
-    """The results in files that `--json` wrote, by suite."""
+def _earlier(flags: argparse.Namespace, parser: argparse.ArgumentParser) -> dict[str, SuiteResult]:
+    """The results in files that `--json` wrote, by suite. What of them ran otherwise than is asked for is an error."""
     found: dict[str, SuiteResult] = {}
-    for file in files.split(","):
+    for file in flags.reuse.split(","):
         try:
-            for name, entry in json.loads(Path(file).read_text())["suites"].items():
+            content = json.loads(Path(file).read_text())
+            seed, device = int(content["seed"]), content.get("device", flags.device)
+            for name, entry in content["suites"].items():
                 verdicts = [Verdict(**case) for case in entry["cases"]]
                 for verdict in verdicts:
                     verdict.ops = tuple(verdict.ops)
-                found[name] = SuiteResult(name, entry["title"], verdicts, entry["reason"], entry["size"])
+                result = SuiteResult(name, entry["title"], verdicts, entry["reason"], entry["size"])
+                wrong = _otherwise(result, seed, device, flags) if name in flags.suite else ""
+                if wrong:
+                    parser.error(f"argument --reuse: in {file} {wrong}: ask for the same, or leave the file out")
+                found[name] = result
         except OSError as error:
             parser.error(f"argument --reuse: {error}")
         except (ValueError, KeyError, TypeError, AttributeError):
@@ -266,14 +277,28 @@ def _earlier(files: str, parser: argparse.ArgumentParser) -> dict[str, SuiteResu
     return found
 
 
+def _otherwise(result: SuiteResult, seed: int, device: object, flags: argparse.Namespace) -> str:
+    """How an earlier result differs from what is asked for. A seed is one of random programs, and of samples."""
+    drawn = result.name == "random" or len(result.verdicts) < result.size
+    if drawn and not result.reason and seed != flags.seed:
+        return f"{result.name} is of --seed={seed}, not of --seed={flags.seed}"
+    if device != flags.device and not result.reason:
+        return f"{result.name} ran on --device={device}, not on --device={flags.device}"
+    return ""
+
+
 def _command(flags: argparse.Namespace) -> str:
-    """The command without what names a place on this machine."""
-    words = ["python -m tiree.testing.conformance"]
-    words += ["--stablehlo=DIR"] if flags.stablehlo else []
+    """The command with all that shapes the results, without what names a place on this machine."""
+    words = ["--stablehlo=DIR"] if flags.stablehlo else []
     words += [f"--suite={','.join(flags.suite)}"] if flags.suite != list(SUITES) else []
+    words += [f"--filter={flags.filter}"] if flags.filter else []
+    words += ["--list=FILE"] if flags.list is not None else []
     words += [f"--sample={flags.sample}"] if flags.sample else []
     words += [f"--seed={flags.seed}"] if flags.seed else []
-    return " ".join([*words, "--page=docs/reference/conformance.md"])
+    words += [f"--device={flags.device}"] if flags.device != _DEVICE else []
+    words += [f"--timeout={flags.timeout:g}"] if flags.timeout != _TIMEOUT else []
+    words += [f"--reuse={','.join('FILE' for _ in flags.reuse.split(','))}"] if flags.reuse else []
+    return f"python -m tiree.testing.conformance {shlex.join([*words, '--page=docs/reference/conformance.md'])}"
 
 
 def _print(results: Sequence[SuiteResult], out: Callable[[str], object] = print) -> None:

@@ -15,7 +15,7 @@ Written by `make conformance`, which is
 {command}
 ```
 
-Each suite is a set of programs that are compiled, run on `local-sync` and compared; `python -m
+Each suite is a set of programs that are compiled, run on `{device}` and compared; `python -m
 tiree.testing.conformance --help` lists the flags. Results must be equal for integers, within the tolerance of their
 element type for floats (`python/tiree/testing/conformance/comparison.py`), or as a test of the interpreter says.
 
@@ -30,9 +30,9 @@ element type for floats (`python/tiree/testing/conformance/comparison.py`), or a
 """
 
 
-def page(results: Sequence[SuiteResult], command: str, seed: int, note: str = "") -> str:
+def page(results: Sequence[SuiteResult], command: str, seed: int, note: str = "", device: str = "local-sync") -> str:
     """The page as text; what was not run is listed with its reason."""
-    parts = [_HEAD.format(command=command, seed=seed), "\n## Totals\n\n", _totals(results)]
+    parts = [_HEAD.format(command=command, seed=seed, device=device), "\n## Totals\n\n", _totals(results)]
     parts += [f"\n{note}\n"] if note else []
     ran = [result for result in results if not result.reason]
     parts += ["\n## By op\n\nA program counts for each kind of op that it has.\n\n", _ops(ran)]
