@@ -126,6 +126,24 @@ def test_what_breaks_a_constraint_is_refused(case: tuple[str, list[str], str, st
     assert found.location.endswith(":2:8")
 
 
+@pytest.mark.parametrize("element", ["i1", "complex<f32>", "index"])
+@pytest.mark.parametrize("algorithm", ["DEFAULT", "THREE_FRY", "PHILOX"])
+def test_random_bits_are_integers_or_floats(element: str, algorithm: str, lowered) -> None:
+    """A boolean is no integer to StableHLO."""
+    types = f"(tensor<2xui64>) -> (tensor<2xui64>, tensor<4x{element}>)"
+    text = f"""func.func @f(%a: tensor<2xui64>) -> tensor<4x{element}> {{
+  %0:2 = stablehlo.rng_bit_generator %a, algorithm = {algorithm} : {types}
+  return %0#1 : tensor<4x{element}>
+}}
+"""
+    with pytest.raises(CompileError) as caught:
+        lowered(text)
+    (found,) = caught.value.diagnostics
+    assert found.message.startswith(f"stablehlo.rng_bit_generator is not valid: its output is tensor<4x{element}>")
+    assert "integers (not i1) or floats" in found.message
+    assert found.location.endswith(":2:10")
+
+
 @pytest.mark.parametrize("name", ["foo", ".", "foo.", ".foo", "0.foo", "foo.%"])
 def test_names_of_composites(name: str, lowered) -> None:
     text = f"""func.func private @d() {{

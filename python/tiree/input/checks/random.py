@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType
 from xdsl.ir import Operation
 
 from tiree.dialects.stablehlo_attrs import RngAlgorithmAttr, RngDistributionAttr
@@ -46,6 +46,9 @@ def _rng_bit_generator(op: Operation) -> None:
     algorithm = inherent(op, "rng_algorithm")
     state = shape(op.operands[0])
     need_same_type(op.operands[0], op.results[0], "the states before and after")
+    # A boolean is no integer to StableHLO.
+    fitting = kind(op.results[1]) in ("i", "f") and not isinstance(element(op.results[1]), IndexType)
+    need(fitting, f"its output is {tensor(op.results[1])}; it needs elements that are integers (not i1) or floats")
     sizes = _STATES.get(algorithm.data) if isinstance(algorithm, RngAlgorithmAttr) else None
     if sizes is not None and DYNAMIC_INDEX not in state:
         needed = " or ".join(map(str, sizes))
