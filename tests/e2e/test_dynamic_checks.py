@@ -224,3 +224,26 @@ func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<?xf32>, %w: tensor
     with pytest.raises(StatusError, match=said) as caught:
         loaded.f(*ones[:3], np.ones(6, np.float32))
     assert caught.value.code_name == "INVALID_ARGUMENT"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "rows", "left"),
+    [(("?", "?"), (4, 4), (1, 3, 4)), (("3", "?"), (3, 3), (2, 4, 3)), (("?", "3"), (5, 3), (1, 4, 5))],
+)
+def test_parts_that_do_not_fill_what_they_are_put_together_to(
+    kinds: tuple[str, str], rows: tuple[int, int], left: tuple[int, int, int]
+) -> None:
+    """The numbers of the message are those of one part, and it says of which."""
+    one, two = (f"tensor<{kind}x2xf32>" for kind in kinds)
+    text = f"""func.func @f(%a: {one}, %b: {two}) -> tensor<7x2xf32> {{
+  %0 = stablehlo.concatenate %a, %b, dim = 0 : ({one}, {two}) -> tensor<7x2xf32>
+  return %0 : tensor<7x2xf32>
+}}"""
+    f = tiree.load(tiree.compile(text), device="local-sync").f
+    argument, wanted, given = left
+    with pytest.raises(StatusError) as caught:
+        f(*(np.zeros((count, 2), np.float32) for count in rows))
+    message = str(caught.value)
+    assert "must equal 7 for stablehlo.concatenate at <input>:2:8" in message
+    assert f"so dimension 0 of argument {argument} must be what the rest leaves" in message
+    assert f"expected {wanted} but have {given}" in message

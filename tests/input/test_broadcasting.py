@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tiree
 from input.running import run
+from tiree.runtime.errors import StatusError
 
 Array = np.ndarray
 untyped: Any = jax
@@ -92,6 +93,27 @@ def test_set_dimension_size() -> None:
     cut, size = run(text, x, np.int32(2))
     np.testing.assert_array_equal(cut, x[:2])
     assert size == 2
+
+
+@pytest.mark.parametrize("rows", ["5", "?"])
+@pytest.mark.parametrize(
+    ("size", "result", "words"),
+    [
+        (6, "?", ("the new size of dimension 0 is larger than the old one", "the new size")),
+        (-1, "?", ("the new size of dimension 0 is negative", "it must be at least 0", "have -1")),
+        (3, "2", ("dimension 0 of the result must equal 2", "expected 2 but have 3")),
+    ],
+)
+def test_sizes_that_cannot_be_set(rows: str, size: int, result: str, words: tuple[str, ...]) -> None:
+    """The error names this op, its place and both sizes."""
+    text = f"""func.func @f(%a: tensor<{rows}x3xf32>, %n: tensor<i32>) -> tensor<{result}x3xf32> {{
+  %0 = stablehlo.set_dimension_size %a, %n, dim = 0 : (tensor<{rows}x3xf32>, tensor<i32>) -> tensor<{result}x3xf32>
+  return %0 : tensor<{result}x3xf32>
+}}"""
+    with pytest.raises(StatusError) as raised:
+        run(text, drawn(5, 3), np.int32(size))
+    for word in (*words, "for stablehlo.set_dimension_size at <input>:2:8"):
+        assert word in str(raised.value)
 
 
 def test_sizes_with_bounds() -> None:

@@ -191,7 +191,8 @@ def _take(
     if int_of(compare.properties["predicate"]) != 0:
         return
     size, other = compare.operands
-    if _argument_size(size) is None:
+    is_alone = _argument_size(size) is not None
+    if not is_alone:
         size, other = _isolate(size, other, check) or _isolate(other, size, check) or (size, other)
     own = _argument_size(size)
     needed = dict(arithmetic)
@@ -203,7 +204,13 @@ def _take(
         return
     arithmetic.update(needed)
     want.sizes[dim] = other
-    want.reasons.append(string_of(check.properties["msg"]))
+    reason = string_of(check.properties["msg"])
+    if not is_alone and _argument_size(compare.operands[1]) is None:
+        # The check is of a sum; the numbers of a failure are those of this size and of what the others leave for it.
+        argument = own.operands[0]
+        assert isinstance(argument, BlockArgument)
+        reason += f", so dimension {dim} of argument {argument.index + 1} must be what the rest leaves"
+    want.reasons.append(reason)
     check.detach()
     check.erase()
     if condition.first_use is None:

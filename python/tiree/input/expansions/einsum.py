@@ -1,17 +1,16 @@
-"""`einsum` and `unary_einsum` as sums, a contraction and a transposition; `set_dimension_size` as a slice."""
+"""`einsum` and `unary_einsum` as sums, a contraction and a transposition."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, TensorType, i32
+from xdsl.dialects.builtin import StringAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import DotDimensionNumbersAttr
 from tiree.input.expansions.build import Build, element_of, shape_of
 from tiree.input.lowering.context import Unsupported, ranked_type
 from tiree.input.lowering.scalar import inherent
-from tiree.input.lowering.structural import int_property
 from tiree.support.typed import string_of
 
 
@@ -70,24 +69,7 @@ def _unary_einsum(build: Build, op: Operation) -> Sequence[SSAValue]:
     return [build.transpose(value, [labels.index(label) for label in result])]
 
 
-def _set_dimension_size(build: Build, op: Operation) -> Sequence[SSAValue]:
-    """The elements up to the new size, which may not be larger than the old one."""
-    operand, size = op.operands
-    dim = int_property(op, "dimension")
-    type = ranked_type(op.results[0])
-    if DYNAMIC_INDEX not in (*type.get_shape(), *shape_of(operand)):
-        if type.get_shape() != shape_of(operand):
-            raise Unsupported(f"from {operand.type} to {type}")
-        return [operand]
-    rank = len(shape_of(operand))
-    limits = [build.convert(size, i32) if d == dim else build.size(operand, d) for d in range(rank)]
-    limit = build.concatenate([build.reshape(one, [1]) for one in limits], 0)
-    start, stride = build.index_vector([0] * rank), build.index_vector([1] * rank)
-    return [build.value("real_dynamic_slice", [operand, start, limit, stride], type)]
-
-
 EXPANSIONS = {
     "stablehlo.einsum": _einsum,
     "stablehlo.unary_einsum": _unary_einsum,
-    "stablehlo.set_dimension_size": _set_dimension_size,
 }

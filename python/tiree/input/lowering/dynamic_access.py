@@ -13,12 +13,12 @@ from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import GatherDimensionNumbers, GatherDimensionNumbersAttr
 from tiree.input.lowering.context import Lowering, Size, Unsupported, identity, map_attr, ranked_type
-from tiree.input.lowering.dims import arithmetic, refine, require_equal, require_order, sizes_of
+from tiree.input.lowering.dims import arithmetic, is_dynamic, refine, require_equal, require_order, sizes_of
 from tiree.input.lowering.dynamic_movement import conditional, value_of
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, integer_width
 from tiree.input.lowering.scalar_ops import is_unsigned
 from tiree.input.lowering.shape_values import integers_of
-from tiree.input.lowering.structural import ints_property, new_type
+from tiree.input.lowering.structural import int_property, ints_property, new_type, pass_through
 
 _INDEX = IndexType()
 
@@ -181,5 +181,28 @@ def real_dynamic_slice(lowering: Lowering, op: Operation) -> None:
             for d, (start, stride) in enumerate(zip(starts, strides, strict=True))
         ]
         return s.extract(source, at)
+
+    lowering.set(op.results[0], lowering.parallel([], type, body, sizes))
+
+
+def set_dimension_size(lowering: Lowering, op: Operation) -> None:
+    """The elements up to the new size, which may not be larger than the old one."""
+    type, operand = new_type(op), op.operands[0]
+    dim = int_property(op, "dimension")
+    if not is_dynamic(operand.type) and ranked_type(operand).get_shape() == type.get_shape():
+        pass_through(lowering, op)
+        return
+    sizes = list(sizes_of(lowering, operand))
+    (size,) = integers_of(lowering, op.operands[1])
+    new, old = f"the new size of dimension {dim}", f"dimension {dim} of operand 1"
+    require_order(lowering, op, 0, size, f"{new} is negative", ("", "it"))
+    require_order(lowering, op, size, sizes[dim], f"{new} is larger than the old one", ("the new size", old))
+    sizes[dim] = size
+    sizes = refine(lowering, op, sizes, op.results[0].type)
+    source = lowering.get(operand)
+
+    def body(s: ScalarBuilder, args: Sequence[SSAValue]) -> SSAValue:
+        del args
+        return s.extract(source, [s.index(d) for d in range(len(sizes))])
 
     lowering.set(op.results[0], lowering.parallel([], type, body, sizes))

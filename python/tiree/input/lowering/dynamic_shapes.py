@@ -131,6 +131,7 @@ HANDLERS: dict[str, Handler] = {
     "stablehlo.dynamic_slice": access.dynamic_slice,
     "stablehlo.dynamic_update_slice": access.dynamic_update_slice,
     "stablehlo.real_dynamic_slice": access.real_dynamic_slice,
+    "stablehlo.set_dimension_size": access.set_dimension_size,
     "stablehlo.scatter": scatter,
     "stablehlo.sort": sort,
     "chlo.top_k": top_k,
@@ -145,6 +146,7 @@ ALWAYS = (
     "stablehlo.dynamic_pad",
     "stablehlo.dynamic_gather",
     "stablehlo.real_dynamic_slice",
+    "stablehlo.set_dimension_size",
 )
 """Ops that are lowered here even if every type is static."""
 
