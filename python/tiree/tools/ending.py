@@ -41,46 +41,30 @@ def reader_left() -> int:
     return 1
 
 
+_EXPECTED = (CompileError, ValueError, RuntimeError, OSError, IndexError, TypeError, MemoryError)
+"""What a body may raise for what it was given; anything else is a fault of the tool."""
+
+
 def guarded(tool: str, body: Callable[[], int]) -> int:
     """Runs `body`, which returns an exit code; whatever it raises becomes a message of `tool` and exit code 1."""
-    open_streams()
-    try:
-        code = body()
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        return reader_left()
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    except (CompileError, ValueError, RuntimeError, OSError, IndexError, TypeError, MemoryError) as error:
-        print(explain(error), file=sys.stderr)
-        if isinstance(error, OSError) and is_of_output(error):
-            reader_left()
-    except Exception as error:
-        print(f"{tool}: internal error: {type(error).__name__}: {error}", file=sys.stderr)
-    return 1
+
+    def say(error: Exception) -> None:
+        known = isinstance(error, _EXPECTED)
+        text = explain(error) if known else f"{tool}: internal error: {type(error).__name__}: {error}"
+        print(text, file=sys.stderr)
+
+    return _ended(body, say)
 
 
 def guarded_compiler(tool: str, arguments: Sequence[str], body: Callable[[], int]) -> int:
     """`guarded` for a tool that compiles: errors have places in the program, and `arguments` may ask for tracebacks."""
-    open_streams()
     show_traceback = "--mlir-print-stacktrace-on-diagnostic" in arguments or os.environ.get("TIREE_TRACEBACK") == "1"
-    try:
-        code = body()
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        return reader_left()
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
-    except OSError as error:
-        place = f"{error.filename}: " if error.filename else ""
-        print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
-        if is_of_output(error):
-            reader_left()
-    except Exception as error:
+
+    def say(error: Exception) -> None:
+        if isinstance(error, OSError):
+            place = f"{error.filename}: " if error.filename else ""
+            print(f"{place}error: {error.strerror if place else os_reason(error) or error}", file=sys.stderr)
+            return
         if show_traceback:
             import traceback
 
@@ -90,6 +74,26 @@ def guarded_compiler(tool: str, arguments: Sequence[str], body: Callable[[], int
         else:
             what = str(error) if isinstance(error, InternalError) else f"{type(error).__name__}: {error}"
             print(f"{tool}: internal error: {what}", file=sys.stderr)
+
+    return _ended(body, say)
+
+
+def _ended(body: Callable[[], int], say: Callable[[Exception], None]) -> int:
+    """The exit code of `body`, or of how it ended instead; `say` prints an error."""
+    open_streams()
+    try:
+        code = body()
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        return reader_left()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    except Exception as error:
+        say(error)
+        if isinstance(error, OSError) and is_of_output(error):
+            reader_left()
     return 1
 
 
