@@ -30,6 +30,10 @@ SCATTER = (
     "scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [{}], inserted_window_dims = [{}], "
     "scatter_dims_to_operand_dims = [0], index_vector_dim = 1>"
 )
+CONV = (
+    "dimension_numbers = #stablehlo.conv<[b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f]>, "
+    "feature_group_count = 1 : i64, batch_group_count = 1 : i64"
+)
 WINDOW = "window_dimensions = array<i64: {}>, padding = dense<0> : tensor<{}xi64>"
 
 # Op, types of operands, attributes, type of the result, regions, a part of the message.
@@ -41,6 +45,8 @@ CASES: list[tuple[str, list[str], str, str, str, str]] = [
      "compare_type = #stablehlo<comparison_type SIGNED>", "2xi1", "", "it compares as SIGNED"),
     ("reduce_precision", ["2xf32"], "exponent_bits = 0 : i32, mantissa_bits = 3 : i32", "2xf32", "", "at least 1"),
     ("reduce_precision", ["2xf32"], "exponent_bits = 5 : i32, mantissa_bits = -1 : i32", "2xf32", "", "negative"),
+    ("convolution", ["1x8x8x7xf32", "0x3x7x6xf32"], CONV, "1x9x6x6xf32", "", "[0x3]; every size must be positive"),
+    ("dynamic_conv", ["1x8x8x7xf32", "0x3x7x6xf32", "2x2xi64"], CONV, "1x9x6x6xf32", "", "[0x3]; every size"),
     ("map", ["2x3xf32", "2x3xf32"], "dimensions = array<i64: 1, 0>", "2x3xf32", ADD, "must be [0, 1]"),
     ("reduce_window", ["4xf32", "f32"], WINDOW.format(0, "1x2"), "5xf32", ADD, "must be positive"),
     ("reduce_window", ["4x4xf32", "f32"], WINDOW.format("1, 1", "4x1"), "4x4xf32", ADD, "must have the shape [2x2]"),
@@ -188,6 +194,95 @@ def test_bounds_for_other_ranks(lowered) -> None:
     type = "tensor<?x?xf32, #stablehlo.type_extensions<bounds = [3]>>"
     with pytest.raises(CompileError, match="1 bounds for 2 dimensions"):
         lowered(f"func.func @f(%a: {type}) -> {type} {{\n  return %a : {type}\n}}\n")
+
+
+@pytest.mark.parametrize(
+    ("op", "operands", "result", "message"),
+    [
+        ("add", ("?", "?"), "5xf32", "dimension 0 of tensor<5xf32> is 5; tensor<?xf32, #stablehlo"),
+        ("abs", ("?",), "5xf32", "has at most 4"),
+        ("multiply", ("?", "6"), "?xf32", "dimension 0 of tensor<6xf32> is 6"),
+        ("compare", ("?", "?"), "5xi1", "has at most 4"),
+        ("clamp", ("?", "?", "?"), "5xf32", "has at most 4"),
+    ],
+)
+def test_sizes_beyond_bounds(op: str, operands: tuple[str, ...], result: str, message: str, lowered) -> None:
+    bounded = {"?": "?xf32, #stablehlo.bounds<4>", "6": "6xf32"}
+    attributes = "comparison_direction = #stablehlo<comparison_direction LT>" if op == "compare" else ""
+    with pytest.raises(CompileError) as caught:
+        lowered(program(op, [bounded[one] for one in operands], attributes, result))
+    (found,) = caught.value.diagnostics
+    assert found.message.startswith(f"stablehlo.{op} is not valid: ")
+    assert message in found.message
+    assert found.location.endswith(":2:8")
+    for size in ("3", "4"):
+        lowered(program(op, [bounded["?"]] * len(operands), attributes, result.replace("5", size)))
+
+
+@pytest.mark.parametrize(
+    ("op", "before", "after"),
+    [
+        ("reduce", '(%a, %s) <{dimensions = array<i64: 0>}>', "(tensor<4xf32>, tensor<f32>) -> tensor<f32>"),
+        ("reduce_window", f"(%a, %s) <{{{WINDOW.format(1, '1x2')}}}>", "(tensor<4xf32>, tensor<f32>) -> tensor<4xf32>"),
+        ("map", '(%a, %a) <{dimensions = array<i64: 0>}>', "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"),
+        ("sort", "(%a) <{dimension = 0 : i64}>", "(tensor<4xf32>) -> tensor<4xf32>"),
+        ("all_reduce", f"(%a) <{{{ONE_GROUP}}}>", "(tensor<4xf32>) -> tensor<4xf32>"),
+        ("select_and_scatter", f"(%a, %a, %s) <{{{WINDOW.format(1, '1x2')}}}>",
+         "(tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("packed", [0, 1])
+def test_bodies_on_elements_return_no_tuples(op: str, before: str, after: str, packed: int, lowered) -> None:
+    """Neither where they choose nor where they add up."""
+    choice = op == "sort"
+    step = '%2 = "stablehlo.compare"(%x, %y) <{comparison_direction = #stablehlo<comparison_direction GE>}>'
+    chosen = "(tensor<f32>, tensor<f32>) -> tensor<i1>"
+    made = "i1" if choice else "f32"
+    first = f"{step} : {chosen}" if choice else "%2 = stablehlo.add %x, %y : tensor<f32>"
+    pack = f'%3 = "stablehlo.tuple"(%2) : (tensor<{made}>) -> tuple<tensor<{made}>>'
+    head = "^bb0(%x: tensor<f32>, %y: tensor<f32>):"
+    body = f"{head}\n    {first}\n    {pack}\n    stablehlo.return %3 : tuple<tensor<{made}>>"
+    plain = f"{head}\n    {first}\n    stablehlo.return %2 : tensor<{made}>"
+    compare = f"{head}\n    {step} : {chosen}\n    stablehlo.return %2 : tensor<i1>"
+    select = compare.replace("stablehlo.return %2 : tensor<i1>", pack.replace("f32", "i1")) + (
+        "\n    stablehlo.return %3 : tuple<tensor<i1>>"
+    )
+    regions = [body]
+    if op == "select_and_scatter":
+        regions = [compare, body] if packed else [select, plain]
+    text = "}, {".join(regions)
+    with pytest.raises(CompileError) as caught:
+        lowered(f"""func.func @f(%a: tensor<4xf32>, %s: tensor<f32>) {{
+  %0 = "stablehlo.{op}"{before} ({{{text}}}) : {after}
+  return
+}}
+""")
+    (found,) = caught.value.diagnostics
+    assert found.message.startswith(f"stablehlo.{op} is not valid: its body returns tuple<tensor<")
+    assert found.location.endswith(":2:8")
+
+
+@pytest.mark.parametrize("op", ["divide", "subtract", "power", "abs", "tuple", "atan2"])
+def test_short_forms_of_reductions_take_what_commutes(op: str, lowered) -> None:
+    with pytest.raises(CompileError, match=rf"`applies` takes add, and, .*not stablehlo\.{op}; write a reducer region"):
+        lowered(f"""func.func @f(%a: tensor<4xf32>, %s: tensor<f32>) -> tensor<f32> {{
+  %0 = stablehlo.reduce(%a init: %s) applies stablehlo.{op} across dimensions = [0]
+    : (tensor<4xf32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}}
+""")
+
+
+@pytest.mark.parametrize(
+    "type",
+    ["!stablehlo.foo", "!chlo.foo", "!mhlo.foo", "tensor<2x!stablehlo.foo>", "tensor<2xf32, #stablehlo.foo<3>>"],
+)
+def test_declarations_with_types_that_do_not_exist(type: str, lowered) -> None:
+    for signature, what in ((f"({type})", "argument 1"), (f"() -> {type}", "result 1")):
+        with pytest.raises(CompileError, match=f"{what} of @g has the type") as caught:
+            lowered(f"func.func private @g{signature}\nfunc.func @f() {{\n  return\n}}\n")
+        assert caught.value.diagnostics[0].location.endswith(":1:1")
+    lowered("func.func private @g(!stablehlo.token, tuple<tensor<2xf32>>) -> f16\nfunc.func @f() {\n  return\n}\n")
 
 
 def test_a_field_twice(lowered) -> None:

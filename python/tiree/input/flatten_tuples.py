@@ -55,8 +55,28 @@ class FlattenTuplesPass(ModulePass):
 def _concerned(op: Operation) -> bool:
     if any(elements(value.type) is not None for value in (*op.operands, *op.results)):
         return True
+    if op.name in _OF_ELEMENTS:
+        arguments = (arg for region in op.regions for block in region.blocks for arg in block.args)
+        if any(elements(argument.type) is not None for argument in arguments):
+            return True
     type = op.properties.get("function_type")
     return isinstance(type, FunctionType) and any(elements(t) is not None for t in (*type.inputs, *type.outputs))
+
+
+_OF_ELEMENTS = frozenset(
+    f"stablehlo.{name}"
+    for name in (
+        "all_reduce",
+        "map",
+        "reduce",
+        "reduce_scatter",
+        "reduce_window",
+        "scatter",
+        "select_and_scatter",
+        "sort",
+    )
+)
+"""Ops whose bodies work on elements, which are in no tuple."""
 
 
 def _wrong(ops: Sequence[Operation]) -> Iterator[Diagnostic]:
@@ -73,6 +93,15 @@ def _wrong(ops: Sequence[Operation]) -> Iterator[Diagnostic]:
                 reason = f"its index is {index}; its operand {type} has {len(parts)} elements"
             elif op.results[0].type != parts[index]:
                 reason = f"its result is {op.results[0].type}; element {index} of its operand is {parts[index]}"
+        elif op.name == "stablehlo.return" and (parent := op.parent_op()) is not None and parent.name in _OF_ELEMENTS:
+            tuples = [value.type for value in op.operands if elements(value.type) is not None]
+            if tuples:
+                reason, op = f"its body returns {tuples[0]}; it needs rank-0 tensors", parent
+        elif op.name in _OF_ELEMENTS:
+            arguments = [arg for region in op.regions for block in region.blocks for arg in block.args]
+            tuples = [arg.type for arg in arguments if elements(arg.type) is not None]
+            if tuples:
+                reason = f"its body takes {tuples[0]}; it needs rank-0 tensors"
         if reason:
             yield Diagnostic(f"{op.name} is not valid: {reason}", location_of(op))
 

@@ -198,10 +198,17 @@ def _read_reduce(reader: Reader, name: str, position: int) -> Operation:
     return reader.build(name, position, operands, outputs, properties, attributes, [region])
 
 
+_APPLIED = frozenset({"add", "and", "maximum", "minimum", "multiply", "or", "xor"})
+"""What a reduction may apply in its short form: ops of two operands that commute."""
+
+
 def _applied_region(reader: Reader, op_name: str, init_types: Sequence[Attribute], position: int) -> Region:
     """The body that `applies op` stands for: the op on two scalars."""
     if len(init_types) != 1:
         reader.fail("`applies` reduces one value only; write a reducer region", position)
+    if op_name.partition(".")[2] not in _APPLIED:
+        ops = ", ".join(sorted(_APPLIED))
+        reader.fail(f"`applies` takes {ops}, not {op_name}; write a reducer region", position)
     element = init_types[0]
     block = Block(arg_types=[element, element])
     location = reader.location_at(position)

@@ -135,6 +135,7 @@ def _convolution(op: Operation) -> None:
     rhs_dilation = integers(op, "rhs_dilation", spatial, ones)
     integers(op, "window_reversal", spatial, [0] * spatial)
     windows = [rhs[dim] for dim in n.kernel_spatial_dimensions]
+    need(0 not in windows, f"its kernel has a window of {text(windows)}; every size must be positive")
     sizes = windowed(
         [lhs[dim] for dim in n.input_spatial_dimensions], windows, strides, padding, lhs_dilation, rhs_dilation
     )

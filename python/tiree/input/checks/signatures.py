@@ -6,7 +6,7 @@ can hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import prod
 
 from xdsl.dialects.builtin import (
@@ -24,14 +24,15 @@ from xdsl.dialects.builtin import (
     StringAttr,
     SymbolRefAttr,
     UnrankedTensorType,
+    UnregisteredAttr,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, ParametrizedAttribute
 
 from tiree.dialects.syntax.small_floats import small_float
 from tiree.support.errors import UNKNOWN, Diagnostic
 from tiree.support.locations import location_of, location_text
 from tiree.support.symbols import defined_symbol
-from tiree.support.typed import is_complex_type, is_integer_type, is_tensor_type
+from tiree.support.typed import is_array_attr, is_complex_type, is_integer_type, is_tensor_type
 
 _WIDTHS = (1, 8, 16, 32, 64)
 _SMALL_WIDTHS = (2, 4)
@@ -102,6 +103,8 @@ def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
                 yield Diagnostic(f"function @{defined_symbol(op)} is public, but has no body", location_of(op), hint)
             elif "." in (defined_symbol(op) or ""):
                 yield from _wrong_values(op)
+            else:
+                yield from _unknown_types(op)
         elif public:
             yield from _wrong_values(op)
     for op in module.walk():
@@ -116,6 +119,32 @@ def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
         elif op.name == "builtin.module" and op is not module:
             hint = "Move its functions into the outer module."
             yield Diagnostic("a module inside a module cannot be compiled", location_of(op), hint)
+
+
+_COMPLETE = ("chlo", "mhlo", "quant", "stablehlo")
+"""Dialects whose types are all known."""
+
+
+def _unknown_part(type: Attribute) -> UnregisteredAttr | None:
+    """A type or attribute of a dialect that is known, in `type`, which this dialect does not have."""
+    if isinstance(type, UnregisteredAttr):
+        return type if type.attr_name.data.partition(".")[0] in _COMPLETE else None
+    inner: Sequence[Attribute] = type.parameters if isinstance(type, ParametrizedAttribute) else ()
+    if is_array_attr(type):
+        inner = type.data
+    return next((found for part in inner if (found := _unknown_part(part)) is not None), None)
+
+
+def _unknown_types(function: Operation) -> Iterator[Diagnostic]:
+    """A declaration that nothing calls may have any types, if they are some."""
+    type = function.properties["function_type"]
+    assert isinstance(type, FunctionType)
+    for kind, types in (("argument", type.inputs.data), ("result", type.outputs.data)):
+        for number, one in enumerate(types, 1):
+            part = _unknown_part(one)
+            if part is not None:
+                what = f"{kind} {number} of @{defined_symbol(function)} has the type {one}"
+                yield Diagnostic(what, location_of(function), f"There is no {part}.")
 
 
 def _wrong_values(function: Operation) -> Iterator[Diagnostic]:
