@@ -154,3 +154,57 @@ def _refusal(text: str) -> str:
     except CompileError as error:
         return str(error)
     return ""
+
+
+SCAN = ("tensor<2x3xf32>", "tensor<3xf32>", "0", "tensor<3xf32>", "tensor<3xf32>", "tensor<2x3xf32>", "tensor<3xf32>")
+
+
+def scan(places: dict[int, str], attributes: str = "", add: bool = True) -> str:
+    """A running sum: types of input, initial value, dimension, body arguments and results, some of them others."""
+    one, two, dim, first, second, out, last = (places.get(at, usual) for at, usual in enumerate(SCAN))
+    step = f"    %s = stablehlo.add %x, %y : {first}\n" if add else ""
+    made = "%s, %s" if add else "%x, %x"
+    return f"""func.func @f(%a: {one}, %b: {two}) {{
+  %0, %1 = chlo.scan(%a) inits (%b) dimension = {dim}{attributes} {{
+  ^bb0(%x: {first}, %y: {second}):
+{step}    stablehlo.return {made} : {first}, {first}
+  }} : ({one}, {two}) -> ({out}, {last})
+  return
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("places", "attributes", "text"),
+    [
+        ({}, " attributes {scan_dim_size = 3 : i64}", "dimension 0 of its input tensor<2x3xf32> is not 3 long"),
+        ({1: "tensor<3xi32>"}, "", r"argument 2 of its body is tensor<3xf32>; operand 2 gives \[3\] of i32"),
+        ({1: "tensor<2x3xf32>", 6: "tensor<2x3xf32>"}, "", r"argument 2 .*operand 2 gives \[2x3\] of f32"),
+        ({1: "tensor<2xf32>", 6: "tensor<2xf32>"}, "", r"argument 2 .*operand 2 gives \[2\] of f32"),
+        ({2: "2"}, "", "dimension 2 of the input tensor<2x3xf32>, which has rank 2"),
+        ({0: "tensor<2x4xf32>"}, "", r"argument 1 of its body is tensor<3xf32>; operand 1 gives \[4\] of f32"),
+        ({5: "tensor<4x3xf32>"}, "", r"result 1 is tensor<4x3xf32>; its body gives \[2x3\] of f32"),
+        ({5: "tensor<2x3xf64>"}, "", r"result 1 is tensor<2x3xf64>; its body gives \[2x3\] of f32"),
+        ({6: "tensor<2x3xf32>"}, "", r"result 2 is tensor<2x3xf32>; its body gives \[3\] of f32"),
+    ],
+)
+def test_scans_are_checked(places: dict[int, str], attributes: str, text: str) -> None:
+    with pytest.raises(CompileError, match=f"chlo.scan is not valid: {text}") as caught:
+        tiree.compile(scan(places, attributes, add=False))
+    assert caught.value.diagnostics[0].location.endswith(":2:12")
+
+
+def test_scans_whose_bodies_have_other_counts() -> None:
+    plain = scan({})
+    text = plain.replace("inits (%b)", "inits ()").replace("%0, %1 =", "%0 =")
+    text = text.replace("(tensor<2x3xf32>, tensor<3xf32>)", "(tensor<2x3xf32>)")
+    with pytest.raises(CompileError, match="its body has 2 arguments; needs 1"):
+        tiree.compile(text)
+    text = plain.replace("return %s, %s : tensor<3xf32>, tensor<3xf32>", "return %s : tensor<3xf32>")
+    with pytest.raises(CompileError, match="its body returns 1 values; needs 2"):
+        tiree.compile(text)
+
+
+def test_scans_of_unknown_sizes_are_taken() -> None:
+    for place in ({}, {0: "tensor<?x3xf32>", 5: "tensor<?x3xf32>"}, {0: "tensor<?x3xf32>"}):
+        tiree.compile(scan(place))

@@ -1,10 +1,10 @@
-"""CHLO: functions, operations that broadcast their operands, constants, top_k and ragged_dot."""
+"""CHLO: functions, operations that broadcast their operands, constants, top_k, ragged_dot and scan."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat
+from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, DenseArrayBase
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects import chlo
@@ -13,6 +13,7 @@ from tiree.dialects.dense import DenseAttr
 from tiree.dialects.stablehlo_base import BinaryOp, UnaryOp
 from tiree.input.checks.values import (
     Wrong,
+    body,
     element,
     fits,
     integer,
@@ -23,6 +24,7 @@ from tiree.input.checks.values import (
     need_element,
     need_same_type,
     need_shape,
+    returned,
     same_shape,
     shape,
     tensor,
@@ -176,6 +178,40 @@ def _ragged_dot(op: Operation) -> None:
     need_shape(op, [*first, *batch, *left, *right])
 
 
+def _scan(op: Operation) -> None:
+    """Slices of inputs and what is carried go into the body; slices of outputs and what is carried come out."""
+    operands, results = inherent(op, "operandSegmentSizes"), inherent(op, "resultSegmentSizes")
+    if not isinstance(operands, DenseArrayBase) or not isinstance(results, DenseArrayBase):
+        raise Wrong("it needs operandSegmentSizes and resultSegmentSizes")
+    count, outputs = int(operands.get_values()[0]), int(results.get_values()[0])
+    inputs, inits = op.operands[:count], op.operands[count:]
+    need(count > 0 or outputs > 0, "it has neither inputs nor outputs")
+    carried = f"{len(inits)} initial values and {len(op.results) - outputs} final ones"
+    need(len(op.results) == outputs + len(inits), f"it has {carried}; needs as many of both")
+    dim, length = integer(op, "dimension"), integer(op, "scan_dim_size", DYNAMIC_INDEX)
+    for value in inputs:
+        sizes = shape(value)
+        need(0 <= dim < len(sizes), f"dimension {dim} of the input {tensor(value)}, which has rank {len(sizes)}")
+        need(fits(sizes[dim], length), f"dimension {dim} of its input {tensor(value)} is not {length} long")
+        length = sizes[dim] if length == DYNAMIC_INDEX else length
+    block = body(op)
+    need(len(block.args) == len(op.operands), f"its body has {len(block.args)} arguments; needs {len(op.operands)}")
+    for number, (value, argument) in enumerate(zip(op.operands, block.args, strict=True), 1):
+        sizes = shape(value) if number > count else (*shape(value)[:dim], *shape(value)[dim + 1 :])
+        fitting = same_shape(shape(argument), sizes) and element(argument) == element(value)
+        what = f"argument {number} of its body is {tensor(argument)}; operand {number} gives {text(sizes)}"
+        need(fitting, f"{what} of {element(value)}")
+    made = returned(block, len(op.results), "its body")
+    for value, argument in zip(made[outputs:], block.args[count:], strict=True):
+        need_same_type(value, argument, "what is carried into its body and out of it")
+    for number, (value, result) in enumerate(zip(made, op.results, strict=True)):
+        sizes = shape(value) if number >= outputs else (*shape(value)[:dim], length, *shape(value)[dim:])
+        fitting = number >= outputs or 0 <= dim <= len(shape(value))
+        need(fitting, f"dimension {dim} of an output whose slices are {tensor(value)}")
+        wanted = f"result {number + 1} is {tensor(result)}; its body gives {text(sizes)} of {element(value)}"
+        need(same_shape(shape(result), sizes) and element(result) == element(value), wanted)
+
+
 def _of(op: type[Operation]) -> Callable[[Operation], None]:
     return _predicate if op.name in _PREDICATES else _same
 
@@ -190,4 +226,5 @@ CHECKS: dict[str, Callable[[Operation], None]] = {
     "chlo.constant_like": _constant_like,
     "chlo.top_k": _top_k,
     "chlo.ragged_dot": _ragged_dot,
+    "chlo.scan": _scan,
 }
