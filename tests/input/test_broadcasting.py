@@ -8,6 +8,7 @@ import jax
 import jax.export
 import jax.lax
 import jax.numpy
+import ml_dtypes
 import numpy as np
 import pytest
 import tiree
@@ -93,6 +94,27 @@ def test_set_dimension_size() -> None:
     cut, size = run(text, x, np.int32(2))
     np.testing.assert_array_equal(cut, x[:2])
     assert size == 2
+
+
+@pytest.mark.parametrize("element", ["f16", "bf16"])
+@pytest.mark.parametrize("count", ["7", "?"])
+def test_sums_of_labels_round_once(element: str, count: str) -> None:
+    """Labels of one operand alone are summed as `reduce` sums: in f32, rounded at the end."""
+    dtype = np.dtype(np.float16) if element == "f16" else np.dtype(ml_dtypes.bfloat16)
+    text = f"""func.func @f(%a: tensor<5x2x{element}>, %b: tensor<{count}x{element}>)
+    -> (tensor<2x5x{element}>, tensor<{element}>) {{
+  %0 = "stablehlo.einsum"(%a, %b) <{{einsum_config = "db,f->bd"}}>
+    : (tensor<5x2x{element}>, tensor<{count}x{element}>) -> tensor<2x5x{element}>
+  %1 = "stablehlo.unary_einsum"(%b) <{{einsum_config = "f->"}}> : (tensor<{count}x{element}>) -> tensor<{element}>
+  return %0, %1 : tensor<2x5x{element}>, tensor<{element}>
+}}"""
+    a = drawn(5, 2).astype(dtype)
+    b = np.array([-0.17, -172.1, 163.6, 0.2, -0.31, -0.43, 9.2], np.float32).astype(dtype)
+    product, total = run(text, a, b)
+    wanted = b.astype(np.float64).sum().astype(np.float32).astype(dtype)
+    np.testing.assert_array_equal(total.astype(np.float32), wanted.astype(np.float32))
+    right = (a.astype(np.float32) * wanted.astype(np.float32)).astype(dtype).T
+    np.testing.assert_array_equal(product.astype(np.float32), right.astype(np.float32))
 
 
 @pytest.mark.parametrize("rows", ["5", "?"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr, TensorType
+from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, StringAttr, TensorType
 from xdsl.ir import Operation, SSAValue
 
 from tiree.dialects.stablehlo_attrs import DotDimensionNumbersAttr
@@ -38,7 +38,13 @@ def _only(build: Build, value: SSAValue, labels: str, kept: str) -> tuple[SSAVal
     gone = [dim for dim, label in enumerate(labels) if label not in kept]
     if not gone:
         return value, labels
-    return build.reduce(value, gone), "".join(label for label in labels if label in kept)
+    element = element_of(value)
+    if isinstance(element, Float16Type | BFloat16Type):
+        # As all sums of 16-bit floats: each step in f32, rounded at the end.
+        total = build.convert(build.reduce(build.convert(value, Float32Type()), gone), element)
+    else:
+        total = build.reduce(value, gone)
+    return total, "".join(label for label in labels if label in kept)
 
 
 def _einsum(build: Build, op: Operation) -> Sequence[SSAValue]:
