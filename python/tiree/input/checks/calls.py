@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tiree.dialects.dense import DenseAttr
+from tiree.input.checks.custom_calls import check_target
 from tiree.input.checks.values import need, need_same_type
 from tiree.scalars.builder import inherent
 from tiree.support.symbols import defined_symbol
@@ -70,6 +71,7 @@ def _order(layout: Attribute) -> list[int] | None:
 def _custom_call(op: Operation) -> None:
     _layouts(op, "operand_layouts", op.operands)
     _layouts(op, "result_layouts", op.results)
+    check_target(op)
 
 
 CHECKS = {"stablehlo.composite": _composite, "stablehlo.custom_call": _custom_call}

@@ -7,7 +7,6 @@ rounding; where LAPACK leaves a choice (signs of vectors, order of complex eigen
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DictionaryAttr, StringAttr
@@ -28,15 +27,14 @@ from tiree.input.factorizations import (
 )
 from tiree.input.factorizations.batches import any_matrices, from_kernel, matrices, to_kernel, zeros_of
 from tiree.input.factorizations.kernel import Value
+from tiree.input.lapack import Call, call_of
 from tiree.input.lowering import control_flow
 from tiree.input.lowering.context import Lowering, Size, Unsupported, ranked_type
-from tiree.input.lowering.dims import refine, sizes_of, sizes_of_new
+from tiree.input.lowering.dims import refine, require_equal, sizes_of, sizes_of_new
 from tiree.input.lowering.scalar import inherent
 from tiree.input.lowering.shape_values import shape_of
 from tiree.input.lowering.structural import ints_property
 from tiree.support.typed import is_array_attr, is_integer_attr
-
-_ROUTINE = re.compile(r"lapack_([sdcz])([a-z0-9]+)_ffi")
 
 
 def _settings(op: Operation) -> DictionaryAttr:
@@ -255,14 +253,33 @@ def _need_columns(op: Operation) -> None:
                 raise Unsupported(f"with matrices in the order {order}")
 
 
+_OF_ANY_SIZE = ("potrf", "getrf", "trsm")
+"""Routines whose matrices may have rows and columns that are known only when the program runs."""
+
+
+def _require_sizes(lowering: Lowering, op: Operation, call: Call) -> None:
+    """Sizes that must be equal and are known only when the program runs are compared then. `checks` has compared the
+    others."""
+    known: dict[str, Size] = {}
+    for value, wanted in zip(op.operands, call.routine.operands, strict=False):
+        sizes = sizes_of(lowering, value)
+        before = len(sizes) - len(wanted.sizes)
+        if call.name not in _OF_ANY_SIZE and DYNAMIC_INDEX in ranked_type(value).get_shape()[before:]:
+            raise Unsupported(f"on {value.type}, matrices whose rows or columns are known only when the program runs,")
+        names = [*(f"leading {dim}" for dim in range(before)), *wanted.sizes]
+        for name, size in zip(names, sizes, strict=True):
+            known[name] = require_equal(lowering, op, known[name], size) if name in known else size
+
+
 def _custom_call(lowering: Lowering, op: Operation) -> None:
     target = inherent(op, "call_target_name")
-    found = _ROUTINE.fullmatch(target.data) if isinstance(target, StringAttr) else None
-    routine = ROUTINES.get(found.group(2)) if found is not None else None
-    if routine is None:
+    call = call_of(target.data) if isinstance(target, StringAttr) else None
+    if call is None:
         control_flow.HANDLERS[op.name](lowering, op)
         return
+    routine = ROUTINES[call.name]
     _need_columns(op)
+    _require_sizes(lowering, op, call)
     if is_empty(op) and routine is not _trsm:
         _empty(lowering, op)
     else:
