@@ -117,7 +117,7 @@ def _run(job: Job) -> list[Piece]:
     from xdsl.dialects.builtin import ModuleOp
 
     from tiree.dialects import get_context, read_module
-    from tiree.pipeline import run_pipeline, verify_module
+    from tiree.pipeline import invalid_operations, run_pipeline, verify_module
     from tiree.support.input_type import check_input_type
 
     start = perf_counter()
@@ -128,8 +128,15 @@ def _run(job: Job) -> list[Piece]:
         from tiree.frontends.onnx import read_model
 
         source = read_model(job.source, job.name)
-    module = source if isinstance(source, ModuleOp) else read_module(_text(source), ctx, job.name)
-    verify_module(module)
+    try:
+        module = source if isinstance(source, ModuleOp) else read_module(_text(source), ctx, job.name)
+        verify_module(module)
+    except CompileError as error:
+        if not isinstance(error.module, ModuleOp) or job.compile_from != "start":
+            raise
+        from tiree.input.check_operations import with_others
+
+        raise with_others(error, invalid_operations(error.module), error.module) from error
     if job.compile_from == "start":
         check_input_type(module, job.options.input_type)
     _tell(job, "read and verify", perf_counter() - start)

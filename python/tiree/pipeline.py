@@ -232,12 +232,12 @@ def verify_module(module: ModuleOp, culprit: str | None = None) -> None:
     except (VerifyException, DiagnosticException) as error:
         if culprit is not None:
             raise InternalError(f"the module is not valid after {culprit}: {_last_line(error)}", culprit) from error
-        raise CompileError(_invalid_op(module, _last_line(error))) from error
+        raise _invalid(module, _last_line(error)) from error
     except Exception as error:
         # What an op of xDSL checks of another before that one has been checked itself, or says in its own way.
         if culprit is not None:
             raise
-        raise CompileError(_invalid_op(module, _unreadable(error))) from error
+        raise _invalid(module, _unreadable(error)) from error
     if culprit is None:
         _check_order(module)
 
@@ -285,20 +285,31 @@ def _last_line(error: Exception) -> str:
     return lines[-1][:400] if lines else type(error).__name__
 
 
-def _invalid_op(module: ModuleOp, message: str) -> Diagnostic:
-    """Names the operation whose own check fails; xDSL's exception does not carry it."""
+def _invalid(module: ModuleOp, message: str) -> CompileError:
+    """Names the operations whose own checks fail; xDSL's exception carries none."""
+    from tiree.support.locations import location_of
+
+    found = invalid_operations(module)
+    result = CompileError(found or Diagnostic(f"the module is not valid: {message}", location_of(module)))
+    result.module = module
+    return result
+
+
+def invalid_operations(module: ModuleOp) -> list[Diagnostic]:
+    """A finding for each operation whose own check fails."""
     from xdsl.utils.exceptions import VerifyException
 
     from tiree.support.locations import location_of
 
+    found: list[Diagnostic] = []
     for op in module.walk(region_first=True):
         try:
             op.verify(verify_nested_ops=False)
         except VerifyException as error:
-            return Diagnostic(f"{op.name} is not valid: {_last_line(error)}", location_of(op))
+            found.append(Diagnostic(f"{op.name} is not valid: {_last_line(error)}", location_of(op)))
         except Exception as error:
-            return Diagnostic(f"{op.name} is not valid: {_unreadable(error)}", location_of(op))
-    return Diagnostic(f"the module is not valid: {message}", location_of(module))
+            found.append(Diagnostic(f"{op.name} is not valid: {_unreadable(error)}", location_of(op)))
+    return found
 
 
 def run_passes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import tiree
 from tiree.support.errors import CompileError
 
 UNSUPPORTED = """
@@ -199,3 +200,37 @@ def test_top_k_as_only_mhlo_has_it(lowered, setting: str, message: str, size: st
         lowered(text)
     same = {"largest = false": "largest = true", "dimension = 0": "dimension = 1"}[setting]
     lowered(text.replace(setting, same))
+
+
+INVALID = """func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
+  %0 = {first}
+  %1 = stablehlo.reshape %a : (tensor<4xf32>) -> tensor<5xf32>
+  %2 = "stablehlo.custom_call"(%a) <{{call_target_name = "mine"}}> : (tensor<4xf32>) -> tensor<4xf32>
+  %3 = "stablehlo.abs"(%a, %a) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        (
+            '"stablehlo.add"(%a) : (tensor<4xf32>) -> tensor<4xf32>',
+            "stablehlo.add is not valid: it has 1 operand, needs 2",
+        ),
+        ("stablehlo.add %a : tensor<4xf32>", "stablehlo.add is not valid: it has 1 operand, needs 2"),
+        ('"stablehlo.foo"(%a) : (tensor<4xf32>) -> tensor<4xf32>', "unknown operation 'stablehlo.foo'"),
+    ],
+)
+def test_operations_that_are_none_hide_no_other_faults(first: str, message: str) -> None:
+    with pytest.raises(CompileError) as caught:
+        tiree.compile(INVALID.format(first=first))
+    said = str(caught.value)
+    for wanted in (
+        f":2:8: error: {message}",
+        ":3:8: error: stablehlo.reshape is not valid: it reshapes 4 elements",
+        ":4:8: error: stablehlo.custom_call to target 'mine' is not supported",
+    ):
+        assert wanted in said
+    assert said.count("lists the ops and element types that are") >= 1
+    assert ":5:8: error: stablehlo.abs is not valid: it has 2 operands, needs 1" in said

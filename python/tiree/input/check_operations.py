@@ -27,6 +27,21 @@ class CheckOperationsPass(ModulePass):
             raise CompileError(linked([*found, *_others(op, found)]))
 
 
+def with_others(error: CompileError, invalid: list[Diagnostic], module: ModuleOp) -> CompileError:
+    """`error`, which some operations of the module are the cause of, with those that are `invalid` and the faults of
+    all others; these may rely on what does not hold, so what cannot be judged for that is left out. The module is not
+    needed any more."""
+    found = [*error.diagnostics, *(one for one in invalid if one not in error.diagnostics)]
+    places = {diagnostic.location for diagnostic in found}
+    try:
+        more = [*wrong_types(module), *wrong_ops(module, lambda op: location_of(op) not in places)]
+    except Exception:
+        more = []
+    found += [diagnostic for diagnostic in more if diagnostic.location not in places]
+    found += _others(module, found)
+    return CompileError(linked(found) if len(found) > len(error.diagnostics) else found)
+
+
 def _others(module: ModuleOp, found: list[Diagnostic]) -> list[Diagnostic]:
     """What the lowering refuses beside what is found already, so that one run tells all of a program's faults.
 

@@ -50,6 +50,8 @@ class CompileError(Exception):
             (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         )
         super().__init__("\n".join(map(str, self.diagnostics)))
+        self.module: object = None
+        """The module with these faults, where it could be read as a whole: it may have others."""
 
     def place(self, file: str) -> None:
         """Names the file in findings without a location."""

@@ -65,7 +65,7 @@ def test_a_hex_string_holds_all_elements_or_one() -> None:
 @pytest.mark.parametrize(
     ("element", "shape", "body", "message"),
     [
-        (f32, [2], "[1.0]", "nesting"),
+        (f32, [2], "[1.0]", "brackets and as many elements"),
         (f32, [2], "1.0, 2.0", "brackets"),
         (f32, [2], "[1.0, x]", "expected a number of type f32, got 'x'"),
         (f32, [2], "[nan, 1.0]", "expected numbers"),

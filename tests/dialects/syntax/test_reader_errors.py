@@ -19,7 +19,7 @@ CASES = {
     "%a = stablehlo.abs %a : tensor<4xf32>": ("2:3", "value %a is already defined"),
     "%0 = stablehlo.constant dense<[1.0, 2.0]> : tensor<4xf32>": (
         "2:33",
-        "nesting of the literal is not that of shape 4",
+        "does not have the brackets and as many elements as the shape 4 needs",
     ),
     '%0 = stablehlo.constant dense<"0x00"> : tensor<4xf32>': ("2:33", "needs 16 bytes (4 for a splat)"),
     "%0 = stablehlo.constant dense<300> : tensor<4xi8>": ("2:33", "300 is out of range for i8"),
@@ -129,3 +129,14 @@ def test_damaged_text_never_raises_anything_else(start: int, length: int, insert
     except CompileError as error:
         locations = [diagnostic.location for diagnostic in error.diagnostics]
     assert all(location.count(":") == 2 for location in locations)
+
+
+def test_a_byte_order_mark_is_no_text() -> None:
+    text = "func.func @f() {\n  return\n}\n"
+    for source in (f"\ufeff{text}", f"\ufeff{text}".encode()):
+        assert read_module(source).body.block.first_op is not None
+
+
+def test_names_that_are_none_are_told_in_words() -> None:
+    with pytest.raises(CompileError, match="cannot be read: Invalid BlockArgument name format"):
+        read_module("func.func @f(%\u00e9: tensor<f32>) {\n  return\n}\n")

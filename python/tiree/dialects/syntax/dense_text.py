@@ -105,6 +105,11 @@ def _check_complex(body: str, numbers: int, count: int) -> None:
         raise DenseSyntaxError("a complex constant needs (real, imaginary) elements")
 
 
+def wrong_structure(shape: Sequence[int]) -> str:
+    """What is wrong with a literal that has other brackets and commas than its shape."""
+    return f"the literal does not have the brackets and as many elements as the shape {'x'.join(map(str, shape))} needs"
+
+
 def _check_shape(type: TensorType | VectorType, body: str) -> None:
     """The brackets and commas of a literal are determined by its shape: compare them as text."""
     found = _STRUCTURE.sub("", body)
@@ -113,7 +118,7 @@ def _check_shape(type: TensorType | VectorType, body: str) -> None:
     for size in reversed(shape):
         expected = f"[{','.join([expected] * size)}]"
     if found != expected and not (0 in shape and set(found) <= set("[],")):
-        raise DenseSyntaxError(f"the nesting of the literal is not that of shape {'x'.join(map(str, shape))}")
+        raise DenseSyntaxError(wrong_structure(shape))
 
 
 def encode_elements(element: Attribute, texts: Sequence[str]) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from typing import NoReturn
 
 from xdsl.context import Context
@@ -47,6 +48,8 @@ def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = Non
     from xdsl.utils.exceptions import PyRDLError, UnregisteredConstructException, VerifyException
 
     data, filename = _load(source, filename)
+    if data[: len(BOM_UTF8)] == BOM_UTF8:
+        data = data[len(BOM_UTF8) :]
     if ctx is None:
         from tiree.dialects.registry import get_context
 
@@ -71,7 +74,9 @@ def read_module(source: str | Data | os.PathLike[str], ctx: Context | None = Non
     except RecursionError as error:
         refuse("regions or attributes are nested too deeply", reader.p, error)
     except (VerifyException, UnregisteredConstructException, PyRDLError, *_INPUT_ERRORS) as error:
-        refuse(f"this cannot be read: {error}", reader.p, error)
+        refuse(f"this cannot be read: {' '.join(map(str, error.args))}", reader.p, error)
     if reader.unknown.found:
-        raise CompileError(reader.unknown.report(reader))
+        error = CompileError(reader.unknown.report(reader))
+        error.module = module
+        raise error
     return module

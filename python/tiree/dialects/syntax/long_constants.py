@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import TensorType, VectorType
 from xdsl.ir import Attribute
 
 from tiree.dialects.dense import DenseAttr, element_byte_size, element_count
-from tiree.dialects.syntax.dense_text import DenseSyntaxError, dense_from_literal, encode_elements
+from tiree.dialects.syntax.dense_text import DenseSyntaxError, dense_from_literal, encode_elements, wrong_structure
 from tiree.dialects.syntax.long_text import Piece
 from tiree.support.typed import is_complex_type
 
@@ -100,4 +100,4 @@ class _Nesting:
         for size in reversed(self.shape[:-1]):
             expected = b"[" + b",".join([expected] * size) + b"]"
         if not self.shape or bytes(self.outer) + self.rest != expected:
-            raise DenseSyntaxError(f"the nesting of the literal is not that of shape {'x'.join(map(str, self.shape))}")
+            raise DenseSyntaxError(wrong_structure(self.shape))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from math import prod
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.dialects.builtin import DYNAMIC_INDEX, i32
 from xdsl.ir import Operation, SSAValue
 
 from tiree.input.checks.movement import padded
 from tiree.input.checks.values import (
     Shape,
     constant,
+    element,
     fits,
     integer,
     integers,
@@ -118,6 +119,7 @@ def _get_dimension_size(op: Operation) -> None:
 def _set_dimension_size(op: Operation) -> None:
     dim = _dimension(op)
     need_scalar(op.operands[1], "its size", "i")
+    need(element(op.operands[1]) == i32, f"its size is {tensor(op.operands[1])}; needs tensor<i32>")
     source = shape(op.operands[0])
     need_shape(op, [DYNAMIC_INDEX if place == dim else size for place, size in enumerate(source)])
     need_element(op, op.operands[0])
