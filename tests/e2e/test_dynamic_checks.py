@@ -247,3 +247,12 @@ def test_parts_that_do_not_fill_what_they_are_put_together_to(
     assert "must equal 7 for stablehlo.concatenate at <input>:2:8" in message
     assert f"so dimension 0 of argument {argument} must be what the rest leaves" in message
     assert f"expected {wanted} but have {given}" in message
+
+
+def test_set_dimension_size_that_changes_no_type() -> None:
+    text = """func.func @main(%a: tensor<4x2xf32>, %s: tensor<i32>) -> tensor<4x2xf32> {
+  %0 = stablehlo.set_dimension_size %a, %s, dim = 1 : (tensor<4x2xf32>, tensor<i32>) -> tensor<4x2xf32>
+  return %0 : tensor<4x2xf32>
+}"""
+    a = np.arange(8, dtype=np.float32).reshape(4, 2)
+    np.testing.assert_array_equal(np.asarray(tiree.load(tiree.compile(text)).main(a, np.int32(2))), a)

@@ -204,3 +204,60 @@ def test_real_matrices_have_real_or_conjugate_eigenvalues(name: str) -> None:
 def test_roots_are_real() -> None:
     coefficients = np.array([1, -6, 11, -6], np.float32)
     assert run(lambda x: jnp.isreal(jnp.roots(x, strip_zeros=False)), coefficients)[0].all()
+
+
+@pytest.mark.parametrize("size", [3, 10, 33])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("function", [jnp.linalg.eig, jsl.schur], ids=["eig", "schur"])
+def test_matrices_near_a_multiple_of_the_identity(function: Any, dtype: Any, size: int) -> None:
+    """Shifts are differences of nearly equal numbers there."""
+    eps = float(np.finfo(dtype).eps)
+    main = None
+    for power in (1, 2, 4, 8, 16, 64, 1e4):
+        a = (5 * np.eye(size) + power * eps * RNG.standard_normal((size, size))).astype(dtype)
+        if main is None:
+            with jax.enable_x64(dtype is np.float64):
+                main = rt.load(tiree.compile(jax.jit(lambda x: function(x)).lower(a).as_text())).main
+        first, second = (np.asarray(value) for value in main(a))
+        if function is jsl.schur:
+            check_schur(a, first, second)
+            continue
+        exact = np.linalg.eigvals(a.astype(np.float64) - 5 * np.eye(size))
+        near = np.sort_complex(first.astype(np.complex128) - 5)
+        np.testing.assert_allclose(near.sum(), exact.sum(), atol=40 * size * eps)
+        assert distance(near, exact) <= 60 * size * eps
+        np.testing.assert_allclose(a @ second, second * first, atol=40 * size * eps)
+
+
+BADLY_SCALED = [
+    *((3, np.float32, scale) for scale in (1e2, 1e6, 1e10)),
+    *((8, np.float32, scale) for scale in (1e2, 1e3)),
+    *((20, dtype, 8.0) for dtype in (np.float32, np.complex64)),
+    *((3, dtype, 1e80) for dtype in (np.float64, np.complex128)),
+    *((20, dtype, 1e10) for dtype in (np.float64, np.complex128)),
+    (3, np.complex64, 1e6),
+]
+
+
+@pytest.mark.parametrize(("size", "dtype", "scale"), BADLY_SCALED)
+def test_badly_scaled_matrices(size: int, dtype: Any, scale: float) -> None:
+    """Balanced first, as by LAPACK: without it rows of large numbers hide the small ones."""
+    a = (np.diag([scale] * (size - 1), 1) + np.diag([-1 / scale] * (size - 1), -1)).astype(dtype)
+    w, left, right = run(lambda x: jax.lax.linalg.eig(x, compute_left_eigenvectors=True), a)
+    # Those of ones beside the diagonal.
+    exact = 2j * np.cos(np.pi * np.arange(1, size + 1) / (size + 1))
+    # LAPACK's are as far off.
+    assert distance(w, exact) <= 1e5 * float(np.finfo(dtype).eps) * (1 if size == 20 and scale == 1e10 else 0.01)
+    wide, tolerance = a.astype(np.complex128), 1e3 * float(np.finfo(dtype).eps) * scale
+    for vectors, matrix, values in ((right, wide, w), (left, wide.conj().T, w.conj())):
+        found = vectors.astype(np.complex128)
+        np.testing.assert_allclose(np.linalg.norm(found, axis=0), 1, rtol=1e-5)
+        np.testing.assert_allclose(matrix @ found, found * values, rtol=0, atol=tolerance)
+
+
+def test_nilpotent_matrices_have_vectors() -> None:
+    for dtype, scale in ((np.float32, 1e18), (np.float64, 1e150), (np.complex64, 1e18)):
+        w, v = run(lambda x: jnp.linalg.eig(x), np.diag([scale] * 4, 1).astype(dtype))
+        assert not w.any()
+        assert np.isfinite(v).all()
+        np.testing.assert_allclose(np.linalg.norm(v.astype(np.complex128), axis=0), 1, rtol=1e-5)

@@ -128,3 +128,29 @@ def test_sums_beside_other_results(element: str, flags: tuple[str, ...]) -> None
         total = np.array([3000, 3001, 3000], np.float32).astype(TYPES[element])
         for got, want in zip(found, (total, [1, 2, 1], total), strict=True):
             np.testing.assert_array_equal(np.asarray(got).astype(np.float32), np.asarray(want, np.float32))
+
+
+CAPTURING = {
+    "maximum": ("%s = stablehlo.add %p, %q : T\n  %m = stablehlo.maximum %s, %c : T", "%m", 0.0, 66.0),
+    "the value": ("%s = stablehlo.add %p, %q : T", "%c", 3.0, 3.0),
+    "a choice": ("%s = stablehlo.add %p, %q : T\n  %m = stablehlo.select %k, %s, %c : tensor<i1>, T", "%m", 3.0, 66.0),
+}
+
+
+@pytest.mark.parametrize("element", TYPES)
+@pytest.mark.parametrize("name", CAPTURING)
+def test_bodies_that_use_values_from_outside(name: str, element: str) -> None:
+    """They compile: what comes from outside keeps its type."""
+    body, returned, outside, wanted = CAPTURING[name]
+    text = f"""func.func @main(%a: tensor<66x{element}>, %c: T, %k: tensor<i1>) -> T {{
+  %z = stablehlo.constant dense<0.0> : T
+  %r = "stablehlo.reduce"(%a, %z) <{{dimensions = array<i64: 0>}}> ({{
+  ^bb0(%p: T, %q: T):
+  {body}
+  stablehlo.return {returned} : T
+  }}) : (tensor<66x{element}>, T) -> T
+  return %r : T
+}}"""
+    main = tiree.load(tiree.compile(text.replace("T", f"tensor<{element}>"))).main
+    got = main(np.ones(66, TYPES[element]), np.asarray(outside, TYPES[element]), np.asarray(True))
+    assert float(np.asarray(got)) == wanted

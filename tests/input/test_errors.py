@@ -234,3 +234,30 @@ def test_operations_that_are_none_hide_no_other_faults(first: str, message: str)
         assert wanted in said
     assert said.count("lists the ops and element types that are") >= 1
     assert ":5:8: error: stablehlo.abs is not valid: it has 2 operands, needs 1" in said
+
+
+@pytest.mark.parametrize(("results", "returned"), [("()", "%0"), ("tensor<2xf32>", "%0"), ("tensor<2xi32>", "%0, %0")])
+def test_a_return_of_other_values_than_the_function_has(results: str, returned: str) -> None:
+    types = ", ".join(["tensor<2xi32>"] * (returned.count(",") + 1))
+    text = f"""func.func @f(%a: tensor<2xi32>) -> {results} {{
+  %0 = stablehlo.abs %a : tensor<2xi32>
+  "stablehlo.return"({returned}) : ({types}) -> ()
+}}"""
+    with pytest.raises(CompileError, match=r"<input>:3:\d+: error: stablehlo\.return gives .*; @f returns "):
+        tiree.compile(text)
+
+
+def test_a_declaration_of_a_future() -> None:
+    text = "func.func private @f() -> !stablehlo.future<tensor<f32>>\nfunc.func @g() {\n  return\n}\n"
+    assert tiree.compile(text)
+
+
+def test_kernels_with_another_number_of_spatial_dimensions() -> None:
+    text = """func.func @f(%a: tensor<1x8x8x3xf32>, %k: tensor<3x3x3x4xf32>) -> tensor<1x8x8x4xf32> {
+  %0 = stablehlo.convolution(%a, %k) dim_numbers = [b, 0, 1, f]x[0, 1, 2, i, o]->[b, 0, 1, f], window = {pad = [[1, 1], [1, 1]]}
+    {batch_group_count = 1 : i64, feature_group_count = 1 : i64}
+    : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x8x8x4xf32>
+  return %0 : tensor<1x8x8x4xf32>
+}"""  # noqa: E501
+    with pytest.raises(CompileError, match="spatial dimensions"):
+        tiree.compile(text)

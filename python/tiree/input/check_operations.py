@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -33,13 +35,21 @@ def with_others(error: CompileError, invalid: list[Diagnostic], module: ModuleOp
     needed any more."""
     found = [*error.diagnostics, *(one for one in invalid if one not in error.diagnostics)]
     places = {diagnostic.location for diagnostic in found}
-    try:
-        more = [*wrong_types(module), *wrong_ops(module, lambda op: location_of(op) not in places)]
-    except Exception:
-        more = []
+    more = [*_judged(lambda: wrong_types(module))]
+    for op in module.walk():
+        if location_of(op) not in places:
+            more += _judged(lambda op=op: wrong_ops(op, lambda inner: inner is op))
     found += [diagnostic for diagnostic in more if diagnostic.location not in places]
     found += _others(module, found)
     return CompileError(linked(found) if len(found) > len(error.diagnostics) else found)
+
+
+def _judged(judge: Callable[[], Iterable[Diagnostic]]) -> list[Diagnostic]:
+    """What a judge says, who may stumble over what does not hold."""
+    try:
+        return list(judge())
+    except Exception:
+        return []
 
 
 def _others(module: ModuleOp, found: list[Diagnostic]) -> list[Diagnostic]:

@@ -117,6 +117,10 @@ def _convolution(op: Operation) -> None:
     rank = len(n.input_spatial_dimensions) + 2
     ranks = [len(shape(value)) for value in (*op.operands[:2], op.results[0])]
     need(ranks == [rank] * 3, f"dimension_numbers are for rank {rank}; the tensors have ranks {ranks}")
+    counts = [len(n.input_spatial_dimensions), len(n.kernel_spatial_dimensions), len(n.output_spatial_dimensions)]
+    need(
+        len(set(counts)) == 1, f"dimension_numbers have {', '.join(map(str, counts))} spatial dimensions; needs as many"
+    )
     _need_groups(op, n)
     _need_kinds(op)
     _need_precision(op)

@@ -107,6 +107,7 @@ def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
                 yield from _unknown_types(op)
         elif public:
             yield from _wrong_values(op)
+        yield from _wrong_returns(op)
     for op in module.walk():
         if op.name in _CALLS:
             callee = op.properties.get("callee")
@@ -121,14 +122,31 @@ def wrong_signatures(module: ModuleOp) -> Iterator[Diagnostic]:
             yield Diagnostic("a module inside a module cannot be compiled", location_of(op), hint)
 
 
+def _wrong_returns(function: Operation) -> Iterator[Diagnostic]:
+    """The return of StableHLO may end a function, and does not look at what it has to return."""
+    type = function.properties["function_type"]
+    assert isinstance(type, FunctionType)
+    for block in function.regions[0].blocks:
+        last = block.last_op
+        if last is None or last.name != "stablehlo.return":
+            continue
+        types = [operand.type for operand in last.operands]
+        if types != list(type.outputs.data):
+            given, wanted = (", ".join(map(str, some)) or "nothing" for some in (types, type.outputs.data))
+            what = f"stablehlo.return gives {given}; @{defined_symbol(function)} returns {wanted}"
+            yield Diagnostic(what, location_of(last))
+
+
 _COMPLETE = ("chlo", "mhlo", "quant", "stablehlo")
 """Dialects whose types are all known."""
+_KEPT_AS_TEXT = ("stablehlo.future",)
 
 
 def _unknown_part(type: Attribute) -> UnregisteredAttr | None:
     """A type or attribute of a dialect that is known, in `type`, which this dialect does not have."""
     if isinstance(type, UnregisteredAttr):
-        return type if type.attr_name.data.partition(".")[0] in _COMPLETE else None
+        name = type.attr_name.data
+        return type if name.partition(".")[0] in _COMPLETE and name not in _KEPT_AS_TEXT else None
     inner: Sequence[Attribute] = type.parameters if isinstance(type, ParametrizedAttribute) else ()
     if is_array_attr(type):
         inner = type.data

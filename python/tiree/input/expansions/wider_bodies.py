@@ -104,6 +104,10 @@ def _adds(block: Block) -> bool:
     if not all(map(_is_narrow, block.args)) or not all(op.name in _COMPUTING for op in block.ops):
         return False
     values = [result for op in block.ops for result in op.results]
+    # Of a value from outside the type stays what it is.
+    own = {*block.args, *values}
+    if not all(operand in own for op in block.ops for operand in op.operands):
+        return False
     known = all(element_of(value) in (element_of(block.args[0]), i1) and not shape_of(value) for value in values)
     return known and any(op.name in _GROWING for op in block.ops)
 

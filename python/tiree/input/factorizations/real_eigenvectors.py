@@ -15,12 +15,15 @@ from tiree.input.factorizations.householder import fail_unless, is_finite
 from tiree.input.factorizations.kernel import Array, LoopKernel, Num, Value
 from tiree.input.factorizations.real_schur import ends_pair, imaginary_part, starts_pair, to_real_schur
 from tiree.input.factorizations.schur import (
+    balance,
     copy_scaled,
     form_transposed,
     keep_small,
     least_difference,
     normalise,
     not_below,
+    of_unbalanced,
+    quotient,
     to_hessenberg,
 )
 from tiree.input.lowering.context import Lowering
@@ -46,7 +49,9 @@ def _start(k: LoopKernel, t: _Side, x: Array, i: Num, value: Num) -> None:
     x[i], x[i + 1] = k.where(upper, one, ratio), k.where(upper, ratio, one)
 
 
-def _solve_pair(k: LoopKernel, t: _Side, p: Num, value: Num, least: Num, sums: tuple[Num, Num]) -> tuple[Num, Num]:
+def _solve_pair(
+    k: LoopKernel, t: _Side, x: Array, p: Num, value: Num, least: Num, sums: tuple[Num, Num]
+) -> tuple[Num, Num]:
     """The elements of the vector in the block of rows p and p + 1, by elimination with the larger pivot."""
     q = p + 1
     diagonal, above = t(p, p) - value, k.complex(t(p, q), k.number(0.0))
@@ -56,8 +61,9 @@ def _solve_pair(k: LoopKernel, t: _Side, p: Num, value: Num, least: Num, sums: t
     beside, last = k.where(straight, above, diagonal), k.where(straight, diagonal, above)
     first, second = k.where(straight, sums[0], sums[1]), k.where(straight, sums[1], sums[0])
     factor = other / pivot
-    bottom = -((second - factor * first) / not_below(k, last - factor * beside, least))
-    return -((first + beside * bottom) / pivot), bottom
+    bottom, by = quotient(k, x, second - factor * first, not_below(k, last - factor * beside, least))
+    top, again = quotient(k, x, first * by + beside * bottom, not_below(k, pivot, least))
+    return top, bottom * again
 
 
 def _solve(k: LoopKernel, t: _Side, x: Array, i: Num, value: Num, pair: Num) -> None:
@@ -75,18 +81,18 @@ def _solve(k: LoopKernel, t: _Side, x: Array, i: Num, value: Num, pair: Num) -> 
         low, high = (i, j) if t.left else (j + 1, after)
         total = k.sum(low, high, lambda m: x[m] * t(j, m), complex=True)
         with k.when(~(reached | done)):
-            x[j] = -(total / not_below(k, t(j, j) - value, least))
+            x[j], _ = quotient(k, x, total, not_below(k, t(j, j) - value, least))
             keep_small(k, x, x[j])
         with k.when(reached):
             beyond = j + 1 if t.left else j - 1
             other = k.sum(low, high, lambda m: x[m] * t(beyond, m), complex=True)
             p, sums = (j, (total, other)) if t.left else (beyond, (other, total))
-            x[p], x[p + 1] = _solve_pair(k, t, p, value, least, sums)
+            x[p], x[p + 1] = _solve_pair(k, t, x, p, value, least, sums)
             keep_small(k, x, x[p])
             keep_small(k, x, x[p + 1])
 
 
-def _vectors(k: LoopKernel, t: _Side, z: Array, out: Array) -> None:
+def _vectors(k: LoopKernel, t: _Side, z: Array, d: Array, out: Array) -> None:
     """The eigenvectors, of length 1, their largest elements real."""
     n = z.shape[0]
     x, v = k.scratch([n], complex=True), k.scratch([n], complex=True)
@@ -103,6 +109,7 @@ def _vectors(k: LoopKernel, t: _Side, z: Array, out: Array) -> None:
             factor = x[m]
             with k.loop(0, n) as r:
                 v[r] = v[r] + factor * z[m, r]
+        of_unbalanced(k, v, d, t.left)
         normalise(k, v)
         with k.loop(0, n) as r:
             out[r, i] = k.where(pair, v[r], k.complex(v[r].real, k.number(0.0)))
@@ -117,7 +124,8 @@ def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: S
     k = LoopKernel(lowering, shape[0], element_of(a))
     source = k.input(a)
     h, z, taus, info = k.scratch([n, n]), k.scratch([n, n]), k.scratch([n]), k.output([1], i32)
-    scale = copy_scaled(k, source, h)
+    scale, d = copy_scaled(k, source, h), k.scratch([n])
+    balance(k, h, d)
     to_hessenberg(k, h, taus, k.scratch([n]))
     form_transposed(k, h, taus, z)
     to_real_schur(k, h, z, info)
@@ -130,5 +138,5 @@ def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: S
         w[r], w[r + 1] = value, value.conj()
     for is_left, wanted in ((True, left), (False, right)):
         if wanted:
-            _vectors(k, _Side(h, is_left), z, k.output([n, n], complex=True))
+            _vectors(k, _Side(h, is_left), z, d, k.output([n, n], complex=True))
     return k.run()

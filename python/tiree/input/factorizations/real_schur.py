@@ -16,16 +16,17 @@ from tiree.input.lowering.context import Lowering
 
 def _first_column(k: LoopKernel, h: Array, low: Num, high: Num, tries: Num) -> tuple[Num, Num, Num]:
     """The first column, up to a factor, of (h - s1)(h - s2) for the eigenvalues of the last two rows."""
-    trace = h[high, high] + h[high - 1, high - 1]
-    det = h[high, high] * h[high - 1, high - 1] - h[high, high - 1] * h[high - 1, high]
     size = h[high, high - 1].abs() + h[high - 1, high - 2].abs()
     odd = tries.remainder(10).eq(9)
-    trace = k.where(odd, size * 1.5, trace)
-    det = k.where(odd, size * size, det)
+    # From the first element of the diagonal on, since all of it may be one large number and little besides.
     a, b, c = h[low, low], h[low, low + 1], h[low + 1, low]
+    last = h[high, high] - a
+    one = k.where(odd, last + size * 0.75, last)
+    other = k.where(odd, one, h[high - 1, high - 1] - a)
+    beside = k.where(odd, size * size * -0.4375, h[high, high - 1] * h[high - 1, high])
     # Divided by an element of the subdiagonal, which all three have as a factor.
-    x = (a * (a - trace) + det) / c + b
-    return x, a + h[low + 1, low + 1] - trace, h[low + 2, low + 1]
+    x = (one * other - beside) / c + b
+    return x, h[low + 1, low + 1] - a - one - other, h[low + 2, low + 1]
 
 
 def _francis_step(k: LoopKernel, h: Array, z: Array, low: Num, high: Num, tries: Num) -> None:

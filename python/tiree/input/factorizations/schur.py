@@ -173,25 +173,65 @@ def copy_scaled(k: LoopKernel, source: Array, target: Array) -> Num:
     return scale
 
 
-def _decomposed(k: LoopKernel, a: Value, n: int) -> tuple[Array, Array, Num]:
-    """(triangular form, transposed unitary factor, scale) of one matrix divided by the scale; the first two are
-    scratch. The next output of the kernel is `info`."""
+def balance(k: LoopKernel, h: Array, d: Array) -> None:
+    """D^-1 h D in the place of `h`, with powers of two in D so that rows and columns of one number are about as large:
+    LAPACK's `gebal`. The eigenvalues are the same, and errors are small beside the smaller of them, too."""
+    n = h.shape[0]
+    with k.loop(0, n) as i:
+        d[i] = 1.0
+    changed = k.var(k.number(1, i1))
+    with k.loop(0, _SWEEPS) as _, k.when(changed.get()):
+        changed.set(k.number(0, i1))
+        with k.loop(0, n) as i:
+            column = k.sum(0, n, lambda j, i=i: k.where(j.eq(i), 0.0, h[j, i].abs1()))
+            row = k.sum(0, n, lambda j, i=i: k.where(j.eq(i), 0.0, h[i, j].abs1()))
+            factor, left = k.var(1.0), k.var(column)
+            some = (column > smallest_normal(k)) & (row > smallest_normal(k))
+            with k.loop(0, _DOUBLINGS), k.when(some & (left.get() < row * 0.5)):
+                factor.set(factor.get() * 2.0)
+                left.set(left.get() * 4.0)
+            with k.loop(0, _DOUBLINGS), k.when(some & (left.get() >= row * 2.0)):
+                factor.set(factor.get() * 0.5)
+                left.set(left.get() * 0.25)
+            by = factor.get()
+            pays = (left.get() + row) / by < (column + row) * 0.95
+            k.drop(factor, left)
+            new, far = d[i] * by, 2.0**900 if isinstance(k.element, Float64Type) else 2.0**100
+            with k.when(some & pays & (new < far) & (new > 1 / far)):
+                changed.set(k.number(1, i1))
+                d[i] = new
+                with k.loop(0, n) as j:
+                    h[i, j] = h[i, j] / by
+                with k.loop(0, n) as j:
+                    h[j, i] = h[j, i] * by
+    k.drop(changed)
+
+
+_SWEEPS, _DOUBLINGS = 1000, 60
+"""Of balancing: over all rows, and of one factor."""
+
+
+def _decomposed(k: LoopKernel, a: Value, n: int, balanced: bool = False) -> tuple[Array, Array, Num, Array]:
+    """(triangular form, transposed unitary factor, scale, D) of one matrix divided by the scale and `balanced` by the
+    diagonal D; all but the scale are scratch. The next output of the kernel is `info`."""
     source = k.input(a)
     h, z = k.scratch([n, n], complex=True), k.scratch([n, n], complex=True)
     taus, info = k.scratch([n], complex=True), k.output([1], i32)
-    scale = copy_scaled(k, source, h)
+    scale, d = copy_scaled(k, source, h), k.scratch([n])
+    if balanced:
+        balance(k, h, d)
     to_hessenberg(k, h, taus, k.scratch([n], complex=True))
     form_transposed(k, h, taus, z)
     to_schur(k, h, z, info)
     fail_unless(k, is_finite(k, source), info)
-    return h, z, scale
+    return h, z, scale, d
 
 
 def schur(lowering: Lowering, a: Value, shape: Shape) -> list[Value]:
     """(info, triangular form, unitary factor, eigenvalues) of complex matrices of `shape` (how many, n, n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
-    h, z, scale = _decomposed(k, a, n)
+    h, z, scale, _ = _decomposed(k, a, n)
     t, vectors, w = k.output([n, n], complex=True), k.output([n, n], complex=True), k.output([n], complex=True)
     with k.loop(0, n) as r:
         w[r] = h[r, r] * scale
@@ -207,6 +247,24 @@ def least_difference(k: LoopKernel, value: Num) -> Num:
     return k.where(size > smallest_normal(k), size, smallest_normal(k) * 4)
 
 
+def quotient(k: LoopKernel, x: Array, total: Num, divisor: Num) -> tuple[Num, Num]:
+    """-`total` / `divisor`, and what it was multiplied by so that it is not too large. The vector that it becomes an
+    element of is multiplied alike."""
+    limit = _largest_element(k)
+    size, least = total.abs1(), divisor.abs1()
+    large = size > least * limit
+    factor = k.where(large, least * limit / size, 1.0)
+    with k.when(large), k.loop(0, x.shape[0]) as r:
+        x[r] = x[r] * factor
+    # The factor may be so small that it vanishes; the quotient is then the only element.
+    return -k.where(large, (total / size) / (divisor / least) * limit, total / divisor), factor
+
+
+def _largest_element(k: LoopKernel) -> float:
+    """How large elements of eigenvectors may become while they are solved for."""
+    return 2.0**200 if isinstance(k.element, Float64Type) else 2.0**30
+
+
 def not_below(k: LoopKernel, x: Num, least: Num) -> Num:
     """A complex number, or `least` if it is smaller than that."""
     return k.where(x.abs1() < least, k.complex(least, k.number(0.0)), x)
@@ -214,9 +272,8 @@ def not_below(k: LoopKernel, x: Num, least: Num) -> Num:
 
 def keep_small(k: LoopKernel, x: Array, element: Num) -> None:
     """Scales an eigenvector that is being solved for where its newest element is so large that more would overflow."""
-    limit = 2.0**200 if isinstance(k.element, Float64Type) else 2.0**30
     size = element.abs1()
-    with k.when(size > limit):
+    with k.when(size > _largest_element(k)):
         factor = 1.0 / size
         with k.loop(0, x.shape[0]) as r:
             x[r] = x[r] * factor
@@ -237,7 +294,7 @@ def _solve(k: LoopKernel, t: Array, x: Array, i: Num, left: bool) -> None:
         else:
             total = k.sum(j + 1, i + 1, lambda m: t[j, m] * x[m], complex=True)
             bottom = t[j, j] - value
-        x[j] = -(total / not_below(k, bottom, least))
+        x[j], _ = quotient(k, x, total, not_below(k, bottom, least))
         keep_small(k, x, x[j])
 
 
@@ -262,7 +319,21 @@ def normalise(k: LoopKernel, v: Array) -> None:
         v[r] = k.where(r.eq(place.get()), real, element)
 
 
-def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
+def of_unbalanced(k: LoopKernel, v: Array, d: Array, left: bool) -> None:
+    """A vector of a balanced matrix as one of the matrix: D v, or D^-1 v if it is a left one. `d` is not 0."""
+    largest = k.var(0.0)
+    with k.loop(0, v.shape[0]) as r:
+        factor = 1.0 / d[r] if left else d[r]
+        used = v[r].abs1() > 0.0
+        largest.set(k.where(used & (factor > largest.get()), factor, largest.get()))
+    top = k.where(largest.get() > 0.0, largest.get(), 1.0)
+    k.drop(largest)
+    with k.loop(0, v.shape[0]) as r:
+        factor = 1.0 / d[r] if left else d[r]
+        v[r] = v[r] * (factor / top)
+
+
+def _vectors(k: LoopKernel, t: Array, z: Array, d: Array, out: Array, left: bool) -> None:
     """The eigenvectors, of length 1, their largest elements real."""
     n = t.shape[0]
     x, v = k.scratch([n], complex=True), k.scratch([n], complex=True)
@@ -274,6 +345,7 @@ def _vectors(k: LoopKernel, t: Array, z: Array, out: Array, left: bool) -> None:
             factor = x[m]
             with k.loop(0, n) as r:
                 v[r] = v[r] + factor * z[m, r]
+        of_unbalanced(k, v, d, left)
         normalise(k, v)
         with k.loop(0, n) as r:
             out[r, i] = v[r]
@@ -284,11 +356,11 @@ def eigenvectors(lowering: Lowering, a: Value, left: bool, right: bool, shape: S
     n)."""
     n = shape[1]
     k = LoopKernel(lowering, shape[0], element_of(a))
-    h, z, scale = _decomposed(k, a, n)
+    h, z, scale, d = _decomposed(k, a, n, balanced=True)
     w = k.output([n], complex=True)
     with k.loop(0, n) as r:
         w[r] = h[r, r] * scale
     for is_left, wanted in ((True, left), (False, right)):
         if wanted:
-            _vectors(k, h, z, k.output([n, n], complex=True), is_left)
+            _vectors(k, h, z, d, k.output([n, n], complex=True), is_left)
     return k.run()

@@ -18,7 +18,7 @@ from tiree.input.lowering.dynamic_movement import conditional, value_of
 from tiree.input.lowering.scalar import ScalarBuilder, inherent, integer_width
 from tiree.input.lowering.scalar_ops import is_unsigned
 from tiree.input.lowering.shape_values import integers_of
-from tiree.input.lowering.structural import int_property, ints_property, new_type, pass_through
+from tiree.input.lowering.structural import int_property, ints_property, new_type
 
 _INDEX = IndexType()
 
@@ -190,7 +190,7 @@ def set_dimension_size(lowering: Lowering, op: Operation) -> None:
     type, operand = new_type(op), op.operands[0]
     dim = int_property(op, "dimension")
     if not is_dynamic(operand.type) and ranked_type(operand).get_shape() == type.get_shape():
-        pass_through(lowering, op)
+        lowering.set(op.results[0], lowering.values[operand])
         return
     sizes = list(sizes_of(lowering, operand))
     (size,) = integers_of(lowering, op.operands[1])
