@@ -61,6 +61,6 @@ def test_work_grows_with_the_length(kind: str, dynamic: bool) -> None:
         return lambda: run_pipeline(read_module(text), CompileOptions(), compile_to="vm")
 
     compile(1)()
-    small, middle, large = (calls(compile(count)) for count in (3, 6, 12))
+    small, middle, large = (calls(compile(count)) for count in (2, 4, 8))
     # Twice as much would be linear.
     assert large - middle < 3.5 * (middle - small)

@@ -103,18 +103,25 @@ NO_NUMBERS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64])
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
 @pytest.mark.parametrize("name", NO_NUMBERS)
-def test_matrices_that_are_not_finite_have_no_values(name: str, dtype: Any, value: float) -> None:
+def test_matrices_that_are_not_finite_have_no_values(name: str, dtype: Any) -> None:
     """All NaN, as JAX says of what LAPACK fails on; the matrix beside it in the batch keeps its own."""
-    for size in (1, 2, 5, 40):
-        a = not_finite(size, dtype, value)
-        results, alone = run(NO_NUMBERS[name], a), run(NO_NUMBERS[name], a[:1])
-        for result, other in zip(results, alone, strict=True):
-            assert np.isnan(result[1]).all(), size
-            np.testing.assert_array_equal(result[:1], other)
-            assert np.isfinite(other).all()
+    for size in (1, 5, 40):
+        a = not_finite(size, dtype, 1.0)
+        with jax.enable_x64(dtype is np.complex128):
+            main = rt.load(tiree.compile(jax.jit(NO_NUMBERS[name]).lower(a).as_text())).main
+
+        def results(values: np.ndarray, main: Any = main) -> list[np.ndarray]:
+            found = main(values)
+            return [np.asarray(value) for value in (found if isinstance(found, (tuple, list)) else [found])]
+
+        usual = results(a)
+        for value in (np.nan, np.inf, -np.inf):
+            for result, other in zip(results(not_finite(size, dtype, value)), usual, strict=True):
+                assert np.isnan(result[1]).all(), (size, value)
+                assert np.isfinite(other).all()
+                np.testing.assert_array_equal(result[0], other[0])
 
 
 def test_the_triangle_that_is_not_meant_may_hold_anything() -> None:
